@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* merge.c - who rides on whom.
+ *
+ * The policy's requests that may merge are hashed by the end of their extent,
+ * newest first; that finds back merges in O(1).  Front merges are found by the
+ * policy, which keeps its requests sorted anyway.  Of two carriers that meet
+ * the older absorbs, so that a carrier is always as old as its oldest member.
+ *
+ * Members form a list ascending by lba; a carrier's kin_ is its last member,
+ * a rider's kin_ leads towards its carrier, in several steps if that was
+ * absorbed itself: union-find with path compression.
+ */
+#include "internal.h"
+
+#define MERGE_TRIES 8   /* carriers with the right end that are asked at most */
+
+/* --- The hash ------------------------------------------------------------- */
+struct iosched_req **iosched__bucket(struct iosched *s, iosched_lba end)
+{
+    /* Fibonacci hashing (Knuth 6.4): the top bits of end * 2^64 / phi. */
+    uint64_t h = end * UINT64_C(0x9e3779b97f4a7c15);
+
+    return &s->bucket[s->bucket_shift < 64 ? h >> s->bucket_shift : 0];
+}
+
+void iosched__hash(struct iosched *s, struct iosched_req *rq)
+{
+    struct iosched_req **at = iosched__bucket(s, iosched__end(rq));
+
+    rq->link_next_ = *at;
+    rq->link_prev_ = at;
+    if (*at != NULL)
+        (*at)->link_prev_ = &rq->link_next_;
+    *at = rq;
+    rq->core_flags_ |= RQ_HASHED;
+}
+
+void iosched__unhash(struct iosched *s, struct iosched_req *rq)
+{
+    (void)s;
+    if (!(rq->core_flags_ & RQ_HASHED))
+        return;
+    *rq->link_prev_ = rq->link_next_;
+    if (rq->link_next_ != NULL)
+        rq->link_next_->link_prev_ = rq->link_prev_;
+    rq->core_flags_ &= ~RQ_HASHED;
+}
+
+/* --- May they? ------------------------------------------------------------ */
+int iosched__mergeable(const struct iosched_req *rq)
+{
+    const unsigned never = IOSCHED_RQ_NOMERGE | IOSCHED_RQ_BARRIER |
+                           IOSCHED_RQ_HEAD | IOSCHED_RQ_PREFLUSH |
+                           IOSCHED_RQ_FUA;
+
+    return !(rq->flags & never) && rq->op <= IOSCHED_ZEROES &&
+           !(rq->core_flags_ & RQ_CLOSED);
+}
+
+/** Do policy and caller agree that rq rides on `into`? */
+int iosched__may_join(struct iosched *s, const struct iosched_req *into,
+                      const struct iosched_req *rq, int where)
+{
+    struct iosched_core *c = s->run;
+
+    if (into->op != rq->op || !iosched__mergeable(into))
+        return 0;
+    if (c->ops.allow_merge != NULL && !c->ops.allow_merge(c->state, into, rq))
+        return 0;
+    return s->cfg.may_merge == NULL ||
+           s->cfg.may_merge(s->cfg.user, into, rq, where);
+}
+
+/** Are they within the limits together?  Both are queued. */
+int iosched__fits(const struct iosched *s, const struct iosched_req *into,
+                  const struct iosched_req *rq)
+{
+    return (uint64_t)into->xnblk + rq->xnblk <= s->run->merge_nblk &&
+           (uint64_t)into->generation + rq->generation <=
+               s->cfg.max_merge_segs;
+}
+
+/* --- Joining -------------------------------------------------------------- */
+/** rq and its members become members of `into`; both are carriers. */
+void iosched__link_member(struct iosched_req *into, struct iosched_req *rq,
+                          int where)
+{
+    struct iosched_req *last = rq->kin_;
+    uint16_t prio = iosched__prio_of(rq);
+
+    if (where == IOSCHED_MERGED_BACK) {
+        into->kin_->next_member = rq->first_member;
+        into->kin_ = last;
+    } else {
+        last->next_member = into->first_member;
+        into->first_member = rq->first_member;
+        into->xlba = rq->xlba;
+    }
+    into->xnblk += rq->xnblk;
+    into->nmembers += rq->nmembers;
+    into->generation += rq->generation;     /* segments, while queued */
+    if (prio < iosched__prio_of(into))
+        iosched__set_prio(into, prio);
+    rq->kin_ = into;
+    rq->first_member = NULL;
+    rq->state = IOSCHED_STATE_ABSORBED;
+    iosched__set_place(rq, PLACE_NONE);
+}
+
+/** Count and tell that rq, new, rides on `into`. */
+void iosched__joined(struct iosched *s, struct iosched_req *into,
+                     struct iosched_req *rq, int where)
+{
+    if (where == IOSCHED_MERGED_BACK)
+        s->stats.merged_back++;
+    else
+        s->stats.merged_front++;
+    iosched__event(s, where == IOSCHED_MERGED_BACK ? IOSCHED_EV_BACK
+                                                   : IOSCHED_EV_FRONT,
+                   rq, (int64_t)into->seq_);
+}
+
+/** `into` absorbs rq; the policy holds both. */
+void iosched__absorb(struct iosched *s, struct iosched_req *into,
+                     struct iosched_req *rq, int where)
+{
+    struct iosched_core *c = s->run;
+
+    iosched__unhash(s, rq);
+    iosched__unhash(s, into);
+    iosched__link_member(into, rq, where);
+    iosched__hash(s, into);
+    c->held--;
+    if (s->last_merge == rq)
+        s->last_merge = NULL;
+    if (c->ops.absorbed != NULL) {
+        c->ops.absorbed(c->state, into, rq, where);
+    } else {
+        c->ops.removed(c->state, rq, IOSCHED_REMOVED_ABSORBED);
+        if (c->ops.merged != NULL)
+            c->ops.merged(c->state, into, rq, where);
+    }
+    iosched__joined(s, into, rq, where);
+}
+
+struct iosched_req *iosched__carrier_of(const struct iosched_req *rq)
+{
+    /* kin_ is the library's: shortening the way changes nothing that shows. */
+    struct iosched_req *at = (struct iosched_req *)(uintptr_t)rq, *top, *next;
+
+    for (top = at; top->state == IOSCHED_STATE_ABSORBED; top = top->kin_)
+        ;
+    for (; at->state == IOSCHED_STATE_ABSORBED; at = next) {
+        next = at->kin_;
+        at->kin_ = top;
+    }
+    return top;
+}
+
+const struct iosched_req *iosched_carrier(const struct iosched_req *rq)
+{
+    if (rq == NULL || (rq->state != IOSCHED_STATE_QUEUED &&
+                       rq->state != IOSCHED_STATE_ABSORBED &&
+                       rq->state != IOSCHED_STATE_INFLIGHT))
+        return NULL;
+    return iosched__carrier_of(rq);
+}
+
+/* --- Looking for a carrier ------------------------------------------------- */
+/** A carrier that ends where rq starts and may carry it, or NULL. */
+static struct iosched_req *ends_at(struct iosched *s, struct iosched_req *rq)
+{
+    struct iosched_req *c = *iosched__bucket(s, rq->xlba);
+    unsigned tries = MERGE_TRIES;
+
+    for (; c != NULL; c = c->link_next_) {
+        if (iosched__end(c) != rq->xlba || c == rq)
+            continue;
+        if (iosched__fits(s, c, rq) &&
+            iosched__may_join(s, c, rq, IOSCHED_MERGED_BACK))
+            return c;
+        if (--tries == 0)
+            break;
+    }
+    return NULL;
+}
+
+/** A carrier that starts where rq ends and may carry it, or NULL. */
+static struct iosched_req *starts_at(struct iosched *s, struct iosched_req *rq)
+{
+    struct iosched_core *core = s->run;
+    struct iosched_req *c;
+
+    if (core->ops.find == NULL)
+        return NULL;
+    c = core->ops.find(core->state, rq, iosched__end(rq));
+    if (c == NULL || c == rq || c->xlba != iosched__end(rq) ||
+        !iosched__fits(s, c, rq) ||
+        !iosched__may_join(s, c, rq, IOSCHED_MERGED_FRONT))
+        return NULL;
+    return c;
+}
+
+/** The older of two carriers absorbs the other; b follows a on the device. */
+static void meet(struct iosched *s, struct iosched_req *a,
+                 struct iosched_req *b)
+{
+    if (a->seq_ < b->seq_)
+        iosched__absorb(s, a, b, IOSCHED_MERGED_BACK);
+    else
+        iosched__absorb(s, b, a, IOSCHED_MERGED_FRONT);
+}
+
+/** `into` grew at one end: does it touch another there? */
+static void look_further(struct iosched *s, struct iosched_req *into,
+                         int where)
+{
+    struct iosched_req *other;
+
+    if (where == IOSCHED_MERGED_BACK) {
+        other = starts_at(s, into);
+        if (other != NULL)
+            meet(s, into, other);
+    } else {
+        other = ends_at(s, into);
+        if (other != NULL)
+            meet(s, other, into);
+    }
+}
+
+/** Hand rq to the policy although it touches `other`, for it is the older of
+ *  the two (a dissolved merge or an order kept it back): it absorbs. */
+static void overtake(struct iosched *s, struct iosched_req *rq,
+                     struct iosched_req *other, int where)
+{
+    iosched__to_policy(s, rq);
+    if (iosched__place(rq) != PLACE_POLICY ||
+        iosched__place(other) != PLACE_POLICY)
+        return;                         /* the policy sent one of them off */
+    if (where == IOSCHED_MERGED_BACK)
+        meet(s, other, rq);
+    else
+        meet(s, rq, other);
+    look_further(s, rq, where == IOSCHED_MERGED_BACK ? IOSCHED_MERGED_FRONT
+                                                     : IOSCHED_MERGED_BACK);
+}
+
+/** Let rq ride on a queued request.
+ *  @return MERGED_BACK or MERGED_FRONT; 0: it rides on none and the policy has
+ *  still to get it; -1: the policy has it. */
+int iosched__merge(struct iosched *s, struct iosched_req *rq)
+{
+    struct iosched_core *c = s->run;
+    struct iosched_req *into;
+    int where = IOSCHED_MERGED_BACK;
+
+    if (c->held == 0 || c->tun[TUN_NOMERGES] >= 2 || !iosched__mergeable(rq))
+        return 0;
+    if (c->tun[TUN_NOMERGES] == 1)
+        return 0;                       /* no such cache here */
+    into = ends_at(s, rq);
+    if (into == NULL) {
+        into = starts_at(s, rq);
+        where = IOSCHED_MERGED_FRONT;
+    }
+    if (into == NULL)
+        return 0;
+    if (rq->seq_ < into->seq_) {
+        overtake(s, rq, into, where);
+        return -1;
+    }
+    iosched__unhash(s, into);
+    iosched__link_member(into, rq, where);
+    iosched__hash(s, into);
+    if (c->ops.merged != NULL)
+        c->ops.merged(c->state, into, rq, where);
+    iosched__joined(s, into, rq, where);
+    if (iosched__place(into) == PLACE_POLICY)
+        look_further(s, into, where);
+    return where;
+}

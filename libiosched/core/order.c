@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* order.c - what may not pass what: barriers, and requests that overlap.
+ *
+ * Everything that comes in is *admitted* in order of arrival.  A barrier is
+ * admitted when nothing admitted is left, and while it is under way nothing
+ * else is: so whatever arrives after it waits in one list, HEAD and all.
+ *
+ * With IOSCHED_F_ORDER_OVERLAPS each admitted request has a node in one of two
+ * interval trees, those that only read and those that write, keyed by lba and
+ * augmented with the largest end.  One that conflicts with an earlier one is
+ * blocked: it waits at that one, its blocker, and looks again for another when
+ * the blocker is idle.  Nodes come from a pool of fixed size; without one left,
+ * arrivals wait as they do behind a barrier, which only costs the policy some
+ * choice: as many as the pool holds are already there to choose from.
+ */
+#include "internal.h"
+
+#define node_of(rbn) iosched_container_of((rbn), struct order_node, rb)
+
+/* --- The interval trees --------------------------------------------------- */
+static uint64_t end_of(const struct order_node *n)
+{
+    return n->rq->lba + n->rq->nblk;
+}
+
+static int augment(struct iosched_rbnode *rb)
+{
+    struct order_node *n = node_of(rb);
+    struct iosched_rbnode *kid;
+    uint64_t max = end_of(n);
+
+    if ((kid = iosched_rb_left(rb)) != NULL && node_of(kid)->max_end > max)
+        max = node_of(kid)->max_end;
+    if ((kid = iosched_rb_right(rb)) != NULL && node_of(kid)->max_end > max)
+        max = node_of(kid)->max_end;
+    if (n->max_end == max)
+        return 0;
+    n->max_end = max;
+    return 1;
+}
+
+/** A node below rb that overlaps rq and arrived before it, or NULL.  Recurses
+ *  as deep as the tree, that is at most twice the logarithm of its size. */
+static struct order_node *earlier(struct iosched_rbnode *rb,
+                                  const struct iosched_req *rq)
+{
+    struct order_node *n, *hit;
+
+    while (rb != NULL) {
+        n = node_of(rb);
+        if (n->max_end <= rq->lba)
+            return NULL;
+        hit = earlier(iosched_rb_left(rb), rq);
+        if (hit != NULL)
+            return hit;
+        if (rb->key >= rq->lba + rq->nblk)
+            return NULL;
+        if (end_of(n) > rq->lba && n->rq->seq_ < rq->seq_)
+            return n;
+        rb = iosched_rb_right(rb);
+    }
+    return NULL;
+}
+
+static int writes(const struct iosched_req *rq)
+{
+    return rq->op != IOSCHED_READ;
+}
+
+static int ordered(const struct iosched *s, const struct iosched_req *rq)
+{
+    return s->cfg.flags & IOSCHED_F_ORDER_OVERLAPS && rq->xnblk > 0 &&
+           !(rq->flags & IOSCHED_RQ_BARRIER);
+}
+
+uint32_t iosched__order_nodes(const struct iosched_cfg *cfg)
+{
+    if (!(cfg->flags & IOSCHED_F_ORDER_OVERLAPS))
+        return 0;
+    return iosched__pow2(cfg->queued_hint) + cfg->depth;
+}
+
+void iosched__order_init(struct iosched *s)
+{
+    uint32_t i = s->order_size;
+
+    s->readers.augment = s->writers.augment = augment;
+    while (i-- > 0) {
+        s->order_pool[i].wait_next = s->order_free;
+        s->order_free = &s->order_pool[i];
+    }
+}
+
+/** Wait for an earlier request that rq conflicts with.  @return 0: none. */
+static int block(struct iosched *s, struct order_node *n)
+{
+    struct iosched_req *rq = n->rq;
+    struct order_node *b = earlier(iosched_rb_root(&s->writers), rq);
+
+    if (b == NULL && writes(rq))
+        b = earlier(iosched_rb_root(&s->readers), rq);
+    n->blocker = b;
+    if (b == NULL)
+        return 0;
+    n->wait_next = b->waiters;
+    n->wait_prev = &b->waiters;
+    if (b->waiters != NULL)
+        b->waiters->wait_prev = &n->wait_next;
+    b->waiters = n;
+    return 1;
+}
+
+static void unblock(struct order_node *n)
+{
+    *n->wait_prev = n->wait_next;
+    if (n->wait_next != NULL)
+        n->wait_next->wait_prev = n->wait_prev;
+    n->blocker = NULL;
+}
+
+/** rq is idle: its node is free, and whoever waited at it looks again, in
+ *  order of arrival. */
+static void retire(struct iosched *s, struct iosched_req *rq)
+{
+    struct order_node *n = rq->order_, *w, *first;
+
+    rq->order_ = NULL;
+    n->blocker = NULL;
+    iosched_rb_remove(writes(rq) ? &s->writers : &s->readers, &n->rb);
+    while (n->waiters != NULL) {
+        for (first = w = n->waiters; w != NULL; w = w->wait_next)
+            if (w->rq->seq_ < first->rq->seq_)
+                first = w;
+        unblock(first);
+        if (!block(s, first)) {
+            s->blocked--;
+            iosched__route(s, first->rq);
+        }
+    }
+    n->rq = NULL;
+    n->wait_next = s->order_free;
+    s->order_free = n;
+}
+
+/* --- Admission ------------------------------------------------------------ */
+static int let_in(struct iosched *s, struct iosched_req *rq)
+{
+    struct order_node *n;
+
+    s->admitted++;
+    rq->core_flags_ |= RQ_ADMITTED;
+    if (!ordered(s, rq))
+        return iosched__route(s, rq);
+    n = s->order_free;
+    s->order_free = n->wait_next;
+    n->rq = rq;
+    n->waiters = NULL;
+    n->max_end = 0;
+    rq->order_ = n;
+    if (block(s, n)) {
+        iosched__set_place(rq, PLACE_BLOCKED);
+        s->blocked++;
+        s->stats.overlap_waits++;
+        iosched__event_note(s, IOSCHED_EV_WAIT, rq, "overlap", 0);
+        iosched_rb_insert(writes(rq) ? &s->writers : &s->readers, &n->rb,
+                          rq->lba);
+        return IOSCHED_QUEUED;
+    }
+    iosched_rb_insert(writes(rq) ? &s->writers : &s->readers, &n->rb, rq->lba);
+    return iosched__route(s, rq);
+}
+
+/** May the head of the waiting list go on? */
+static int may_go(const struct iosched *s, const struct iosched_req *rq)
+{
+    if (s->fence != NULL)
+        return 0;
+    if (rq->flags & IOSCHED_RQ_BARRIER)
+        return s->admitted == 0;
+    return !ordered(s, rq) || s->order_free != NULL;
+}
+
+/** Admit from the waiting list what may be admitted by now. */
+void iosched__pump(struct iosched *s)
+{
+    struct iosched_req *rq;
+
+    while ((rq = s->waiting.head) != NULL && may_go(s, rq)) {
+        iosched__list_remove(&s->waiting, rq);
+        if (rq->flags & IOSCHED_RQ_BARRIER)
+            s->fence = rq;
+        let_in(s, rq);
+    }
+}
+
+/** rq has just arrived.  @return enum iosched_inserted. */
+int iosched__admit(struct iosched *s, struct iosched_req *rq)
+{
+    if (s->waiting.head == NULL && may_go(s, rq)) {
+        if (rq->flags & IOSCHED_RQ_BARRIER)
+            s->fence = rq;
+        return let_in(s, rq);
+    }
+    iosched__set_place(rq, PLACE_WAITING);
+    iosched__list_add(&s->waiting, s->waiting.tail, rq);
+    iosched__event_note(s, IOSCHED_EV_WAIT, rq,
+                        s->fence != NULL || !ordered(s, rq) ? "barrier"
+                                                            : "order", 0);
+    return IOSCHED_QUEUED;
+}
+
+/** rq is idle.  Once all that became idle with it is, the caller pumps. */
+void iosched__settled(struct iosched *s, struct iosched_req *rq)
+{
+    if (!(rq->core_flags_ & RQ_ADMITTED))
+        return;
+    rq->core_flags_ &= ~RQ_ADMITTED;
+    s->admitted--;
+    if (s->fence == rq)
+        s->fence = NULL;
+    if (rq->order_ != NULL)
+        retire(s, rq);
+}
+
+/** rq, waiting or blocked, is taken away. */
+void iosched__order_cancel(struct iosched *s, struct iosched_req *rq)
+{
+    if (iosched__place(rq) == PLACE_WAITING) {
+        iosched__list_remove(&s->waiting, rq);
+    } else {
+        unblock(rq->order_);
+        s->blocked--;
+    }
+}
+
+/* --- Looking -------------------------------------------------------------- */
+/** The request that a blocked one waits for. */
+const struct iosched_req *iosched__blocker(const struct iosched_req *rq)
+{
+    const struct order_node *n = rq->order_;
+
+    return n->blocker->rq;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* stats.c - histograms and the counters that a finished request moves. */
+#include "internal.h"
+
+int iosched_hist_bucket(iosched_dur d)
+{
+    unsigned high;
+
+    if (d < 1024)
+        return 0;
+    high = iosched__high_bit(d);            /* 10 or more */
+    return high - 9 < IOSCHED_HIST_BUCKETS ? (int)(high - 9)
+                                           : IOSCHED_HIST_BUCKETS - 1;
+}
+
+iosched_dur iosched_hist_floor(int b)
+{
+    if (b <= 0)
+        return 0;
+    return b < IOSCHED_HIST_BUCKETS ? (iosched_dur)1 << (b + 9) : IOSCHED_NEVER;
+}
+
+iosched_dur iosched_hist_quantile(const struct iosched_hist *h, uint32_t ppm)
+{
+    uint64_t all = 0, rank, seen = 0;
+    int b;
+
+    if (h == NULL)
+        return 0;
+    for (b = 0; b < IOSCHED_HIST_BUCKETS; b++)
+        all += h->n[b];
+    if (all == 0)
+        return 0;
+    if (ppm > 1000000)
+        ppm = 1000000;
+    /* The rank-th smallest, from 1, rounded up; split so as not to overflow. */
+    rank = all / 1000000 * ppm + (all % 1000000 * ppm + 999999) / 1000000;
+    if (rank == 0)
+        rank = 1;
+    for (b = 0; b < IOSCHED_HIST_BUCKETS - 1; b++) {
+        seen += h->n[b];
+        if (seen >= rank)
+            break;
+    }
+    return iosched_hist_floor(b);
+}
+
+static enum iosched_kind kind_of(const struct iosched_req *rq)
+{
+    if (rq->op == IOSCHED_READ)
+        return IOSCHED_KIND_READ;
+    if (rq->op != IOSCHED_WRITE)
+        return IOSCHED_KIND_OTHER;
+    return iosched_req_sync(rq) ? IOSCHED_KIND_SYNC : IOSCHED_KIND_ASYNC;
+}
+
+/** Count one request, be it a member, whose carrier has just finished. */
+void iosched__count_done(struct iosched *s, const struct iosched_req *rq,
+                         int status)
+{
+    struct iosched_stats *st = &s->stats;
+    enum iosched_kind k = kind_of(rq);
+    iosched_dur wait = rq->t_dispatch - rq->t_insert;
+    iosched_dur service = s->now - rq->t_dispatch;
+
+    st->completed[rq->op]++;
+    if (rq->op != IOSCHED_FLUSH && rq->op != IOSCHED_PASS)
+        st->blocks[rq->op] += rq->nblk;
+    if (status < 0)
+        st->failed++;
+    st->wait_sum += wait;
+    st->service_sum += service;
+    st->wait[k].n[iosched_hist_bucket(wait)]++;
+    st->service[k].n[iosched_hist_bucket(service)]++;
+    st->response[k].n[iosched_hist_bucket(wait + service)]++;
+}
+
+int iosched_get_stats(const struct iosched *s, struct iosched_stats *out,
+                      size_t size)
+{
+    const size_t known = sizeof s->stats;
+    char *to = (char *)out;
+
+    if (s == NULL || out == NULL)
+        return IOSCHED_ERR_INVAL;
+    IOSCHED_PORT_COPY(to, &s->stats, size < known ? size : known);
+    if (size > known)
+        IOSCHED_PORT_SET(to + known, 0, size - known);
+    /* What is still going on, without a copy of it all on the stack. */
+    if (s->inflight > 0 &&
+        size >= offsetof(struct iosched_stats, busy) + sizeof out->busy)
+        out->busy += s->now - s->busy_since;
+    if (s->holding &&
+        size >= offsetof(struct iosched_stats, held) + sizeof out->held)
+        out->held += s->now - s->hold_since;
+    return IOSCHED_OK;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* util.h - the few helpers that everything below the policies shares. */
+#ifndef IOSCHED_UTIL_H
+#define IOSCHED_UTIL_H
+#include <stddef.h>
+#include <stdint.h>
+#include <iosched/types.h>
+#include "port.h"
+
+#define IOSCHED_ASSERT(x) IOSCHED_PORT_ASSERT(x)
+
+#if defined(__GNUC__)
+#  define IOSCHED_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#else
+#  define IOSCHED_UNLIKELY(x) (x)
+#endif
+
+/** t + d, or IOSCHED_NEVER if that is past the end of time. */
+static inline iosched_time iosched__later(iosched_time t, iosched_dur d)
+{
+    return d > IOSCHED_NEVER - t ? IOSCHED_NEVER : t + d;
+}
+
+/** Index of the highest bit set in x, which is not 0. */
+static inline unsigned iosched__high_bit(uint64_t x)
+{
+#if defined(__GNUC__)
+    return 63u - (unsigned)__builtin_clzll(x);
+#else
+    unsigned n = 0;
+
+    while (x >>= 1)
+        n++;
+    return n;
+#endif
+}
+
+/** Index of the lowest bit set in x, which is not 0. */
+static inline unsigned iosched__low_bit(uint64_t x)
+{
+#if defined(__GNUC__)
+    return (unsigned)__builtin_ctzll(x);
+#else
+    unsigned n = 0;
+
+    while (!(x & 1)) {
+        x >>= 1;
+        n++;
+    }
+    return n;
+#endif
+}
+
+/** The next power of two at or above x, 1 for 0; x at most 2^31. */
+static inline uint32_t iosched__pow2(uint32_t x)
+{
+    uint32_t p = 1;
+
+    while (p < x)
+        p <<= 1;
+    return p;
+}
+
+/* --- Text of settings: core/policyname.c ---------------------------------- */
+/** text[0..len-1] as a value of a tunable of `unit` (enum iosched_unit): a
+ *  decimal integer, with ns, us, ms or s behind it if that is a time.
+ *  @retval IOSCHED_ERR_INVAL  that is not one
+ *  @retval IOSCHED_ERR_RANGE  it does not fit */
+int iosched__parse_value(const char *text, size_t len, unsigned unit,
+                         int64_t *out);
+/** 1 if the len bytes at `text` are the string `word`, else 0. */
+int iosched__text_is(const char *text, size_t len, const char *word);
+
+#endif
