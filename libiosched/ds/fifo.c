@@ -117,15 +117,16 @@ struct iosched_fifolink *iosched_fifo_tail(const struct iosched_fifo *f)
     return f->tail_;
 }
 
-struct iosched_fifolink *iosched_fifo_prev(const struct iosched_fifolink *l)
-{
-    return before(l);
-}
-
 struct iosched_fifolink *iosched_fifo_next(const struct iosched_fifolink *l)
 {
     IOSCHED_ASSERT(l->next_ != NULL);
     return after(l);
+}
+
+struct iosched_fifolink *iosched_fifo_prev(const struct iosched_fifolink *l)
+{
+    IOSCHED_ASSERT(l->next_ != NULL);
+    return before(l);
 }
 
 struct iosched_fifolink *iosched_fifo_expired(const struct iosched_fifo *f,

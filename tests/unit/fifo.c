@@ -38,6 +38,7 @@ static void expect(const int *which)
     for (; *which >= 0; which++, len++) {
         ck_assert_ptr_eq(l, &link_[*which]);
         ck_assert_int_eq(iosched_fifo_linked(l), 1);
+        ck_assert_ptr_eq(iosched_fifo_prev(l), last);
         last = l;
         l = iosched_fifo_next(l);
     }
@@ -159,6 +160,19 @@ START_TEST(a_removed_link_keeps_its_expiry_and_can_go_in_again)
     iosched_fifo_push(&f, &link_[0], 3);
     expect((int[]){ 1, 0, -1 });
     ck_assert_uint_eq(link_[0].expires, 3);
+}
+END_TEST
+
+START_TEST(next_and_prev_end_in_null)
+{
+    push(0);
+    ck_assert_ptr_null(iosched_fifo_next(&link_[0]));
+    ck_assert_ptr_null(iosched_fifo_prev(&link_[0]));
+    push(1);
+    ck_assert_ptr_eq(iosched_fifo_next(&link_[0]), &link_[1]);
+    ck_assert_ptr_null(iosched_fifo_next(&link_[1]));
+    ck_assert_ptr_eq(iosched_fifo_prev(&link_[1]), &link_[0]);
+    ck_assert_ptr_null(iosched_fifo_prev(&link_[0]));
 }
 END_TEST
 
@@ -324,6 +338,12 @@ static const char *compare(iosched_time now)
     }
     if (l != NULL)
         return "end";
+    l = iosched_fifo_tail(&f);
+    for (i = m.nin; i > 0; i--, l = iosched_fifo_prev(l))
+        if (l != m.in[i - 1])
+            return "order by prev";
+    if (l != NULL)
+        return "end by prev";
     if (iosched_fifo_tail(&f) != (m.nin > 0 ? m.in[m.nin - 1] : NULL))
         return "tail";
     if (f.len != m.nin)
@@ -499,6 +519,7 @@ int main(void)
     tcase_add_test(tc, replace_takes_the_place_and_the_expiry_of_the_old_link);
     tcase_add_test(tc, remove_takes_out_head_middle_tail_and_the_only_link);
     tcase_add_test(tc, a_removed_link_keeps_its_expiry_and_can_go_in_again);
+    tcase_add_test(tc, next_and_prev_end_in_null);
     tcase_add_test(tc, expired_is_the_head_from_its_expiry_on);
     tcase_add_test(tc, expired_looks_at_the_head_alone);
     tcase_add_test(tc, a_link_can_expire_at_time_zero);

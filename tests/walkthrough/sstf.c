@@ -18,8 +18,10 @@
 
 static const struct iosched_policy *listed[LISTED];
 
+/** segs: most segments of a merge; 0: the default. */
 static struct iosched *open_with(const char *policy, uint32_t flags,
-                                 uint32_t depth, iosched_time now)
+                                 uint32_t depth, uint32_t segs,
+                                 iosched_time now)
 {
     const struct iosched_policy *const *built_in = iosched_builtin_policies();
     struct iosched_cfg cfg;
@@ -35,6 +37,7 @@ static struct iosched *open_with(const char *policy, uint32_t flags,
     cfg.policies = listed;
     cfg.flags = flags;
     cfg.depth = depth;
+    cfg.max_merge_segs = segs;
     CHECK_EQ(iosched_create(policy, &cfg, &s, now), IOSCHED_OK);
     return s;
 }
@@ -89,7 +92,7 @@ static void compare(const char *policy, uint32_t flags, iosched_dur max_wait,
 {
     enum { N = 512 };
     static struct iosched_req io[N];
-    struct iosched *s = open_with(policy, flags, 1, 0);
+    struct iosched *s = open_with(policy, flags, 1, 0, 0);
     struct iosched_req *rq, *want;
     struct iosched_stats stats;
     iosched_lba arm = 0, first = 0, last = 0;
@@ -177,6 +180,9 @@ static void it_is_sstf(void)
             IOSCHED_USEC(200));
     compare("sstf,wait=0,max_wait=20ms", 0, IOSCHED_MSEC(20),
             IOSCHED_USEC(200));
+    part("the same with the merges that Linux made");
+    compare("sstf,wait=0,max_wait=20ms", IOSCHED_F_COMPAT, IOSCHED_MSEC(20),
+            IOSCHED_USEC(200));
     part("with a max_wait of 0 it is first come, first served");
     compare("sstf,wait=0,max_wait=0", 0, 0, IOSCHED_USEC(100));
 }
@@ -188,7 +194,7 @@ static void thousand_switches(void)
     static struct iosched_req io[N];
     static const char *const specs[] = { "sstf", "deadline", "sstf:patient",
                                          "noop", "sstf,wait=0" };
-    struct iosched *s = open_with("deadline", 0, DEPTH, 0);
+    struct iosched *s = open_with("deadline", 0, DEPTH, 0, 0);
     struct iosched_req *rq, *flying[DEPTH] = { NULL };
     struct iosched_stats stats;
     iosched_time now = 0;
@@ -264,7 +270,8 @@ static void refusals(void)
         { "sstf2", IOSCHED_ERR_NOENT }
     };
     static const char *const names[] = { "wait", "near", "max_wait" };
-    struct iosched *s = open_with("sstf:patient,near=9", 0, 1, 5), *none;
+    struct iosched *s = open_with("sstf:patient,near=9", 0, 1, 0, 5);
+    struct iosched *none;
     struct iosched_tunable t;
     int64_t value;
 
@@ -310,7 +317,7 @@ static void set_up(struct rig *r, const char *policy, iosched_dur think,
     struct iosched_req *rq;
 
     *r = (struct rig){ 0 };
-    r->s = open_with(policy, 0, 1, *now);
+    r->s = open_with(policy, 0, 2, 0, *now);
     CHECK_EQ(iosched_stream_open(r->s, NULL, &r->reader, *now), IOSCHED_OK);
     r->near.stream = r->reader;
     r->near.nblk = r->far.nblk = r->other.nblk = 8;
@@ -457,11 +464,92 @@ static void what_ends_a_wait(void)
     tear_down(&r, now);
 }
 
+static void no_wait_at_all(void)
+{
+    struct rig r;
+    struct iosched_req *rq;
+    iosched_time now = 0;
+
+    part("who has asked for his next already is not waited for");
+    set_up(&r, "sstf", IOSCHED_USEC(300), &now);
+    expect(&r, 0, NULL, now);
+    r.other.stream = r.reader;
+    r.other.lba = 800000;
+    CHECK_EQ(iosched_insert(r.s, &r.other, now), IOSCHED_QUEUED);
+    CHECK_EQ(iosched_insert(r.s, &r.near, now), IOSCHED_QUEUED);
+    expect(&r, 0, &r.near, now);
+    expect(&r, 0, &r.other, now);
+    tear_down(&r, now);
+
+    part("nor is who has another one in flight");
+    set_up(&r, "sstf", IOSCHED_USEC(300), &now);
+    r.other.stream = r.reader;
+    CHECK_EQ(iosched_insert(r.s, &r.near, now), IOSCHED_QUEUED);
+    CHECK_EQ(iosched_insert(r.s, &r.other, now), IOSCHED_QUEUED);
+    CHECK_EQ(iosched_dispatch(r.s, &rq, 0, now), IOSCHED_GOT);
+    CHECK(rq == &r.near);
+    CHECK_EQ(iosched_dispatch(r.s, &rq, 0, now), IOSCHED_GOT);
+    CHECK(rq == &r.other);
+    CHECK_EQ(iosched_complete(r.s, &r.near, 0, now), IOSCHED_OK);
+    expect(&r, 0, &r.far, now);
+    CHECK_EQ(iosched_complete(r.s, &r.other, 0, now), IOSCHED_OK);
+    tear_down(&r, now);
+
+    part("a long break is no reason not to wait the next time");
+    set_up(&r, "sstf,max_wait=3600s", IOSCHED_USEC(300), &now);
+    now += IOSCHED_SEC(1);
+    CHECK_EQ(iosched_insert(r.s, &r.near, now), IOSCHED_QUEUED);
+    expect(&r, 0, &r.near, now);
+    expect(&r, 0, NULL, now);
+    tear_down(&r, now);
+
+    part("nobody waits for a write that nobody waits for");
+    set_up(&r, "sstf", IOSCHED_USEC(300), &now);
+    r.near.op = IOSCHED_WRITE;
+    CHECK_EQ(iosched_insert(r.s, &r.near, now), IOSCHED_QUEUED);
+    expect(&r, 0, &r.near, now);
+    expect(&r, 0, &r.far, now);
+    tear_down(&r, now);
+}
+
+/** w[0] and w[1] fill a merge; with w[0] gone w[1] meets w[2], and what they
+ *  make is as old as w[1]. */
+static void older_meets_younger(uint32_t flags)
+{
+    struct iosched *s = open_with("sstf,wait=0,max_wait=10ms", flags, 1, 2, 0);
+    struct iosched_req w[3] = { { 0 }, { 0 }, { 0 } }, decoy = { 0 }, *rq;
+
+    part("a merge is as old as its oldest member, whoever carries it");
+    for (unsigned i = 0; i < 3; i++) {
+        w[i].op = IOSCHED_WRITE;
+        w[i].lba = 1000 + 8 * i;
+        w[i].nblk = 8;
+    }
+    decoy.op = IOSCHED_WRITE;
+    decoy.nblk = 8;
+    CHECK_EQ(iosched_insert(s, &w[0], 0), IOSCHED_QUEUED);
+    CHECK_EQ(iosched_insert(s, &w[1], IOSCHED_MSEC(1)), IOSCHED_MERGED_BACK);
+    CHECK_EQ(iosched_insert(s, &decoy, IOSCHED_MSEC(4)), IOSCHED_QUEUED);
+    CHECK_EQ(iosched_insert(s, &w[2], IOSCHED_MSEC(5)), IOSCHED_QUEUED);
+    CHECK_EQ(iosched_cancel(s, &w[0], IOSCHED_MSEC(6)), IOSCHED_OK);
+    CHECK(iosched_carrier(&w[1]) == iosched_carrier(&w[2]));
+    CHECK_EQ(iosched_dispatch(s, &rq, 0, IOSCHED_MSEC(11)), IOSCHED_GOT);
+    CHECK_EQ(rq->xlba, 1008);                   /* not the decoy, at 0 */
+    CHECK_EQ(rq->nmembers, 2);
+    CHECK_EQ(iosched_complete(s, rq, 0, IOSCHED_MSEC(11)), IOSCHED_OK);
+    CHECK_EQ(iosched_dispatch(s, &rq, 0, IOSCHED_MSEC(11)), IOSCHED_GOT);
+    CHECK_EQ(iosched_complete(s, rq, 0, IOSCHED_MSEC(11)), IOSCHED_OK);
+    CHECK_EQ(iosched_destroy(s), IOSCHED_OK);
+}
+
 int main(void)
 {
     it_is_sstf();
+    older_meets_younger(0);
+    older_meets_younger(IOSCHED_F_COMPAT);
     thousand_switches();
     refusals();
     what_ends_a_wait();
+    no_wait_at_all();
     return 0;
 }
