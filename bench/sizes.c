@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* sizes.c - bytes of the public structs, and of a scheduler as configured. */
+#include <iosched/device.h>
 #include <iosched/iosched.h>
 #include <iosched/policy.h>
 #include <iosched/stats.h>
@@ -23,6 +24,9 @@ static const struct {
     SIZE(iosched_hist), SIZE(iosched_stats), SIZE(iosched_event),
     SIZE(iosched_policy), SIZE(iosched_tunable), SIZE(iosched_tunable_def),
     SIZE(iosched_preset),
+    SIZE(iosched_cmd), SIZE(iosched_access), SIZE(iosched_done),
+    SIZE(iosched_extent), SIZE(iosched_device_cfg),
+    SIZE(iosched_device_counters),
 };
 
 /* Fields that are 0 take their defaults. */

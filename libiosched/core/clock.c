@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* clock.c - time: the way into every public call, core time, 32-bit counters.
+/* clock.c - core time, and 32-bit counters.
  *
  * Core time is the caller's `now` plus an offset.  When the caller's clock
  * steps back the offset grows by the step, so that core time stands still for
@@ -7,9 +7,10 @@
  */
 #include "internal.h"
 
-/** Move core time to the caller's `now`. */
+/** Move core time to the caller's `now`, which is another than before. */
 void iosched__set_clock(struct iosched *s, iosched_time now)
 {
+    s->refused = 0;
     if (IOSCHED_UNLIKELY(now < s->caller_now)) {
         iosched_dur back = s->caller_now - now;
 
@@ -22,22 +23,6 @@ void iosched__set_clock(struct iosched *s, iosched_time now)
     s->caller_now = now;
     now = iosched__later(now, s->offset);
     s->now = now == IOSCHED_NEVER ? now - 1 : now;
-}
-
-/** Begin a public call that takes `now`; iosched__leave() ends it.  Not called
- *  after an error. */
-int iosched__enter(struct iosched *s, iosched_time now)
-{
-    if (IOSCHED_UNLIKELY(s == NULL || now == IOSCHED_NEVER))
-        return IOSCHED_ERR_INVAL;
-    if (IOSCHED_UNLIKELY(s->inside))
-        return IOSCHED_ERR_REENTRANT;
-    s->inside = 1;
-    if (now != s->caller_now) {
-        s->refused = 0;
-        iosched__set_clock(s, now);
-    }
-    return IOSCHED_OK;
 }
 
 /** Core time `at` in the caller's clock. */

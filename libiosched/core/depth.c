@@ -9,7 +9,6 @@
 #include "internal.h"
 
 #define RAMP_UP_AFTER IOSCHED_MSEC(100) /* without a refusal, for each step up */
-#define RETRY_FIRST   IOSCHED_MSEC(1)
 #define RETRY_LONGEST IOSCHED_MSEC(100)
 
 static void arm_retry(struct iosched *s)
@@ -48,17 +47,14 @@ void iosched__depth_given_back(struct iosched *s)
     arm_retry(s);
 }
 
-/** A request completed: the device takes requests again. */
-void iosched__depth_completed(struct iosched *s)
+/** A request completed while the depth in use is lowered. */
+void iosched__depth_ramp(struct iosched *s)
 {
-    s->retry_at = IOSCHED_NEVER;
-    s->retry_wait = RETRY_FIRST;
-    if (IOSCHED_UNLIKELY(s->depth_now < s->depth_set) &&
-        s->now - s->depth_changed >= RAMP_UP_AFTER) {
-        s->depth_now++;
-        s->depth_changed = s->now;
-        iosched__event(s, IOSCHED_EV_DEPTH, NULL, (int64_t)s->depth_now);
-    }
+    if (s->now - s->depth_changed < RAMP_UP_AFTER)
+        return;
+    s->depth_now++;
+    s->depth_changed = s->now;
+    iosched__event(s, IOSCHED_EV_DEPTH, NULL, (int64_t)s->depth_now);
 }
 
 int iosched_set_depth(struct iosched *s, uint32_t depth, iosched_time now)

@@ -24,8 +24,9 @@ static int stays_behind(const struct iosched *s, const struct iosched_req *rq,
     return rq->xlba >= pos->xlba;
 }
 
-void iosched__emit(struct iosched *s, struct iosched_req *rq, int how)
+void iosched_core_emit(struct iosched_core *c, struct iosched_req *rq, int how)
 {
+    struct iosched *s = c->s;
     struct rqlist *l = &s->emitted;
     struct iosched_req **at = l->tail;
 
@@ -33,9 +34,8 @@ void iosched__emit(struct iosched *s, struct iosched_req *rq, int how)
     iosched__unhash(s, rq);
     if (s->last_merge == rq)
         s->last_merge = NULL;
-    s->run->held--;
-    iosched__set_place(rq, PLACE_EMITTED);
-    rq->core_flags_ |= RQ_KNOWN;
+    c->held--;
+    rq->core_flags_ = (rq->core_flags_ & ~PLACE_MASK) | PLACE_EMITTED | RQ_KNOWN;
     if (how & IOSCHED_EMIT_EXPIRED)
         s->stats.fifo_expired++;
     if (how & IOSCHED_EMIT_SORTED) {
@@ -58,17 +58,6 @@ void iosched__unemit(struct iosched *s, struct iosched_req *rq)
     iosched__list_remove(&s->emitted, rq);
     if (s->sweep_owner == rq)
         s->sweep_owner = NULL;
-}
-
-/** rq is being issued: the sweep moves on. */
-void iosched__swept(struct iosched *s, const struct iosched_req *rq)
-{
-    if (rq->xnblk == 0)
-        return;                         /* a FLUSH moves nothing */
-    if (s->sweep_owner == NULL || s->sweep_owner == rq) {
-        s->sweep = iosched__end(rq);
-        s->sweep_owner = NULL;
-    }
 }
 
 /** rq comes back from the caller: issued before all others, and of several in

@@ -39,6 +39,11 @@ enum place {
  * sort.key is the number of its dispatch once it was dispatched (the policy's
  * use of `sort` ends at emit). */
 
+/* Flags of the caller's that keep a request from merging. */
+#define RQ_NEVER_MERGES                                                      \
+    (IOSCHED_RQ_NOMERGE | IOSCHED_RQ_BARRIER | IOSCHED_RQ_HEAD |             \
+     IOSCHED_RQ_PREFLUSH | IOSCHED_RQ_FUA)
+
 /** A list of requests by link_next_ and link_prev_. */
 struct rqlist {
     struct iosched_req *head, **tail;   /* tail: the last link_next_, or &head */
@@ -132,7 +137,6 @@ struct iosched {
     /* Time.  now = the caller's + offset; it never goes back. */
     iosched_time        now, caller_now, offset;
     uint8_t             inside;         /* a public call is running       */
-    uint8_t             own_tags;
     uint8_t             holding;        /* the last dispatch answered HOLD */
     uint8_t             refused;        /* a queue_full at this very now  */
     uint32_t            frozen;         /* nesting                        */
@@ -151,6 +155,8 @@ struct iosched {
 
     /* Merging. */
     struct iosched_req **bucket;        /* by end of extent               */
+    uint8_t            *starts;         /* how many start at an lba of this
+                                         * hash, 255: many; 8 a bucket    */
     unsigned            bucket_shift;   /* 64 - log2(buckets)             */
     struct iosched_req *last_merge;     /* compat: the one-hit cache      */
 
@@ -167,8 +173,10 @@ struct iosched {
     /* Objects. */
     struct iosched_stream *streams, *free_stream, **free_stream_tail;
     struct iosched_group  *groups, *free_group, **free_group_tail;
-    struct iosched_tags   *tags;
+    struct iosched_tags   *tags;        /* shared; NULL: its own, below   */
     int                    seat;
+    uint64_t              *tag_free;    /* own tags: a bit each, 1: free  */
+    uint64_t              *tag_words;   /* a bit for each word of those   */
     uint32_t               ntags;
     struct slot           *slots;
 
@@ -268,14 +276,77 @@ static inline struct iosched_req *iosched__list_prev(const struct rqlist *l,
                : iosched_container_of(at, struct iosched_req, link_next_);
 }
 
+/** 1 if rq has an address on the device. */
+static inline int iosched__has_extent(const struct iosched_req *rq)
+{
+    return rq->op <= IOSCHED_ZEROES;
+}
+
+/** As iosched_req_sync(). */
+static inline int iosched__sync(const struct iosched_req *rq)
+{
+    return rq->op == IOSCHED_READ ||
+           (rq->flags & (IOSCHED_RQ_SYNC | IOSCHED_RQ_PREFLUSH |
+                         IOSCHED_RQ_FUA)) != 0;
+}
+
+/* --- Tags: the scheduler's own, or a shared set ---------------------------------- */
+/** The lowest free tag, or -1. */
+static inline int32_t iosched__tag_get(struct iosched *s, int sync)
+{
+    unsigned i, words = (s->ntags + 4095) / 4096;
+
+    if (IOSCHED_UNLIKELY(s->tags != NULL))
+        return iosched_tags_get(s->tags, s->seat, sync ? IOSCHED_TAG_SYNC : 0u);
+    for (i = 0; i < words; i++)
+        if (s->tag_words[i] != 0) {
+            unsigned w = i * 64 + iosched__low_bit(s->tag_words[i]);
+            uint64_t left = s->tag_free[w];
+            unsigned bit = iosched__low_bit(left);
+
+            left &= left - 1;
+            s->tag_free[w] = left;
+            if (left == 0)
+                s->tag_words[i] &= ~((uint64_t)1 << (w % 64));
+            return (int32_t)(w * 64 + bit);
+        }
+    return -1;
+}
+
+static inline void iosched__tag_put(struct iosched *s, int32_t tag)
+{
+    uint32_t w = (uint32_t)tag / 64;
+
+    if (IOSCHED_UNLIKELY(s->tags != NULL)) {
+        (void)iosched_tags_put(s->tags, tag);
+        return;
+    }
+    s->tag_free[w] |= (uint64_t)1 << ((uint32_t)tag % 64);
+    s->tag_words[w / 64] |= (uint64_t)1 << (w % 64);
+}
+
 /* --- clock.c ------------------------------------------------------------------- */
-int  iosched__enter(struct iosched *s, iosched_time now);
 void iosched__set_clock(struct iosched *s, iosched_time now);
+iosched_time iosched__caller_time(const struct iosched *s, iosched_time at);
+
+/** Begin a public call that takes `now`; iosched__leave() ends it.  Not called
+ *  after an error. */
+static inline int iosched__enter(struct iosched *s, iosched_time now)
+{
+    if (IOSCHED_UNLIKELY(s == NULL || now == IOSCHED_NEVER))
+        return IOSCHED_ERR_INVAL;
+    if (IOSCHED_UNLIKELY(s->inside))
+        return IOSCHED_ERR_REENTRANT;
+    s->inside = 1;
+    if (now != s->caller_now)
+        iosched__set_clock(s, now);
+    return IOSCHED_OK;
+}
+
 static inline void iosched__leave(struct iosched *s)
 {
     s->inside = 0;
 }
-iosched_time iosched__caller_time(const struct iosched *s, iosched_time at);
 
 /* --- trace.c ------------------------------------------------------------------- */
 void iosched__trace_out(struct iosched *s, unsigned action,
@@ -324,8 +395,14 @@ void iosched__core_tuned(struct iosched_core *c);
 
 /* --- stream.c, group.c ------------------------------------------------------------ */
 int  iosched__prio_ok(uint16_t ioprio);
-int  iosched__stream_ours(const struct iosched *s,
-                          const struct iosched_stream *st);
+/** Is st a stream of s?  Reads nothing of what is not. */
+static inline int iosched__stream_ours(const struct iosched *s,
+                                       const struct iosched_stream *st)
+{
+    return (uintptr_t)st >= (uintptr_t)s->streams &&
+           (uintptr_t)st < (uintptr_t)(s->streams + s->cfg.max_streams) &&
+           &s->streams[st->slot] == st;
+}
 void iosched__stream_init_all(struct iosched *s);
 void iosched__stream_settle(struct iosched_stream *st);
 void iosched__group_init_all(struct iosched *s);
@@ -337,15 +414,64 @@ int  iosched__group_ours(const struct iosched *s,
 int  iosched__take_struct(void *to, size_t known, const void *from,
                           size_t given);
 
+/* --- Merging: the hash ---------------------------------------------------------- */
+/** Fibonacci hashing (Knuth 6.4): the top bits of lba * 2^64 / phi. */
+static inline uint64_t iosched__spread(iosched_lba lba)
+{
+    return lba * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static inline struct iosched_req **iosched__bucket(struct iosched *s,
+                                                   iosched_lba end)
+{
+    return &s->bucket[iosched__spread(end) >> s->bucket_shift];
+}
+
+static inline uint8_t *iosched__starts(struct iosched *s, iosched_lba lba)
+{
+    return &s->starts[iosched__spread(lba) >> (s->bucket_shift - 3)];
+}
+
+/** Enter rq as the newest that ends where it ends. */
+static inline void iosched__hash(struct iosched *s, struct iosched_req *rq)
+{
+    struct iosched_req **at = iosched__bucket(s, iosched__end(rq));
+    uint8_t *starts = iosched__starts(s, rq->xlba);
+
+    rq->link_next_ = *at;
+    rq->link_prev_ = at;
+    if (*at != NULL)
+        (*at)->link_prev_ = &rq->link_next_;
+    *at = rq;
+    *starts = (uint8_t)(*starts + (*starts < UINT8_MAX));
+    rq->core_flags_ |= RQ_HASHED;
+}
+
+static inline void iosched__unhash(struct iosched *s, struct iosched_req *rq)
+{
+    uint8_t *starts;
+
+    if (!(rq->core_flags_ & RQ_HASHED))
+        return;
+    *rq->link_prev_ = rq->link_next_;
+    if (rq->link_next_ != NULL)
+        rq->link_next_->link_prev_ = rq->link_prev_;
+    starts = iosched__starts(s, rq->xlba);
+    *starts = (uint8_t)(*starts - (*starts < UINT8_MAX));  /* many stay many */
+    rq->core_flags_ &= ~RQ_HASHED;
+}
+
+static inline int iosched__mergeable(const struct iosched_req *rq)
+{
+    return !(rq->flags & RQ_NEVER_MERGES) && rq->op <= IOSCHED_ZEROES &&
+           !(rq->core_flags_ & RQ_CLOSED);
+}
+
 /* --- merge.c, compat.c ------------------------------------------------------------- */
-int  iosched__mergeable(const struct iosched_req *rq);
 int  iosched__may_join(struct iosched *s, const struct iosched_req *into,
                        const struct iosched_req *rq, int where);
 int  iosched__fits(const struct iosched *s, const struct iosched_req *into,
                    const struct iosched_req *rq);
-void iosched__hash(struct iosched *s, struct iosched_req *rq);
-void iosched__unhash(struct iosched *s, struct iosched_req *rq);
-struct iosched_req **iosched__bucket(struct iosched *s, iosched_lba end);
 void iosched__link_member(struct iosched_req *into, struct iosched_req *rq,
                           int where);
 void iosched__absorb(struct iosched *s, struct iosched_req *into,
@@ -358,30 +484,65 @@ void iosched__member_reset(struct iosched_req *rq);
 struct iosched_req *iosched__carrier_of(const struct iosched_req *rq);
 
 /* --- emit.c -------------------------------------------------------------------------- */
-void iosched__emit(struct iosched *s, struct iosched_req *rq, int how);
 void iosched__unemit(struct iosched *s, struct iosched_req *rq);
-void iosched__swept(struct iosched *s, const struct iosched_req *rq);
+/** rq is being issued: the sweep moves on.  A FLUSH moves nothing. */
+static inline void iosched__swept(struct iosched *s,
+                                  const struct iosched_req *rq)
+{
+    if ((s->sweep_owner == NULL || s->sweep_owner == rq) && rq->xnblk > 0) {
+        s->sweep = iosched__end(rq);
+        s->sweep_owner = NULL;
+    }
+}
 void iosched__give_back(struct iosched *s, struct iosched_req *rq);
 
 /* --- order.c -------------------------------------------------------------------------- */
 uint32_t iosched__order_nodes(const struct iosched_cfg *cfg);
 void iosched__order_init(struct iosched *s);
 int  iosched__admit(struct iosched *s, struct iosched_req *rq);
-void iosched__settled(struct iosched *s, struct iosched_req *rq);
+void iosched__order_settled(struct iosched *s, struct iosched_req *rq);
+/** rq is idle.  Once all that became idle with it is, the caller pumps. */
+static inline void iosched__settled(struct iosched *s, struct iosched_req *rq)
+{
+    if (!(rq->core_flags_ & RQ_ADMITTED))
+        return;
+    rq->core_flags_ &= ~RQ_ADMITTED;
+    s->admitted--;
+    if (IOSCHED_UNLIKELY(s->fence == rq || rq->order_ != NULL))
+        iosched__order_settled(s, rq);
+}
 void iosched__pump(struct iosched *s);
 void iosched__order_cancel(struct iosched *s, struct iosched_req *rq);
 const struct iosched_req *iosched__blocker(const struct iosched_req *rq);
 
 /* --- phase.c --------------------------------------------------------------------------- */
-unsigned iosched__first_phase(const struct iosched *s,
-                              const struct iosched_req *rq);
+static inline unsigned iosched__first_phase(const struct iosched *s,
+                                            const struct iosched_req *rq)
+{
+    if (rq->op == IOSCHED_FLUSH)
+        return IOSCHED_PHASE_PREFLUSH;
+    if (rq->flags & IOSCHED_RQ_PREFLUSH &&
+        !(s->cfg.flags & IOSCHED_F_NO_VOLATILE_CACHE))
+        return IOSCHED_PHASE_PREFLUSH;
+    return IOSCHED_PHASE_DATA;
+}
+/** After the present phase ended with status: 1 and the next one, or 0. */
 int  iosched__next_phase(const struct iosched *s, const struct iosched_req *rq,
                          int status, unsigned *next);
 
 /* --- depth.c ---------------------------------------------------------------------------- */
+#define IOSCHED_RETRY_FIRST IOSCHED_MSEC(1)
 void iosched__depth_refused(struct iosched *s);
 void iosched__depth_given_back(struct iosched *s);
-void iosched__depth_completed(struct iosched *s);
+void iosched__depth_ramp(struct iosched *s);
+/** A request completed: the device takes requests again. */
+static inline void iosched__depth_completed(struct iosched *s)
+{
+    s->retry_at = IOSCHED_NEVER;
+    s->retry_wait = IOSCHED_RETRY_FIRST;
+    if (IOSCHED_UNLIKELY(s->depth_now < s->depth_set))
+        iosched__depth_ramp(s);
+}
 
 /* --- sched.c ----------------------------------------------------------------------------- */
 int  iosched__check_req(const struct iosched *s, const struct iosched_req *rq);
@@ -396,9 +557,6 @@ void iosched__make_idle(struct iosched *s, struct iosched_req *rq,
 int  iosched__claim(struct iosched *s, struct iosched_req *rq);
 
 /* --- device/tags.c ------------------------------------------------------------------------ */
-size_t iosched__tags_bytes(uint32_t depth, uint32_t seats);
-void iosched__tags_setup(struct iosched_tags *t, uint32_t depth,
-                         uint32_t reserved, uint32_t seats, int shared);
 int  iosched__tags_join_sched(struct iosched_tags *t, struct iosched *s,
                               void (*wake)(void *user), void *user);
 uint32_t iosched__tags_depth(const struct iosched_tags *t);

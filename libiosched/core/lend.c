@@ -55,11 +55,6 @@ iosched_time iosched_core_armed(const struct iosched_core *c, unsigned timer)
     return timer < IOSCHED_TIMERS ? c->timer[timer] : IOSCHED_NEVER;
 }
 
-void iosched_core_emit(struct iosched_core *c, struct iosched_req *rq, int how)
-{
-    iosched__emit(c->s, rq, how);
-}
-
 uint32_t iosched_core_inflight(const struct iosched_core *c)
 {
     return c->s->inflight;
@@ -109,9 +104,7 @@ uint16_t iosched_req_ioprio(const struct iosched_req *rq)
 
 int iosched_req_sync(const struct iosched_req *rq)
 {
-    return rq->op == IOSCHED_READ ||
-           (rq->flags & (IOSCHED_RQ_SYNC | IOSCHED_RQ_PREFLUSH |
-                         IOSCHED_RQ_FUA)) != 0;
+    return iosched__sync(rq);
 }
 
 uint64_t iosched_req_seq(const struct iosched_req *rq)

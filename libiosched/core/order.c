@@ -209,13 +209,9 @@ int iosched__admit(struct iosched *s, struct iosched_req *rq)
     return IOSCHED_QUEUED;
 }
 
-/** rq is idle.  Once all that became idle with it is, the caller pumps. */
-void iosched__settled(struct iosched *s, struct iosched_req *rq)
+/** The barrier under way, or a request with a node, is idle. */
+void iosched__order_settled(struct iosched *s, struct iosched_req *rq)
 {
-    if (!(rq->core_flags_ & RQ_ADMITTED))
-        return;
-    rq->core_flags_ &= ~RQ_ADMITTED;
-    s->admitted--;
     if (s->fence == rq)
         s->fence = NULL;
     if (rq->order_ != NULL)

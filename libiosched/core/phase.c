@@ -10,17 +10,6 @@
  */
 #include "internal.h"
 
-unsigned iosched__first_phase(const struct iosched *s,
-                              const struct iosched_req *rq)
-{
-    if (rq->op == IOSCHED_FLUSH)
-        return IOSCHED_PHASE_PREFLUSH;
-    if (rq->flags & IOSCHED_RQ_PREFLUSH &&
-        !(s->cfg.flags & IOSCHED_F_NO_VOLATILE_CACHE))
-        return IOSCHED_PHASE_PREFLUSH;
-    return IOSCHED_PHASE_DATA;
-}
-
 /** After the present phase ended with status: 1 and the next one, or 0. */
 int iosched__next_phase(const struct iosched *s, const struct iosched_req *rq,
                         int status, unsigned *next)

@@ -16,17 +16,12 @@
      IOSCHED_RQ_IDLEHINT)
 
 /* --- Coming in ------------------------------------------------------------ */
-static int has_extent(const struct iosched_req *rq)
-{
-    return rq->op != IOSCHED_FLUSH && rq->op != IOSCHED_PASS;
-}
-
 /** What iosched_insert() has to refuse. */
 int iosched__check_req(const struct iosched *s, const struct iosched_req *rq)
 {
     if (rq->op > IOSCHED_PASS || rq->flags & ~KNOWN_RQ_FLAGS)
         return IOSCHED_ERR_NOTSUP;
-    if (has_extent(rq) &&
+    if (iosched__has_extent(rq) &&
         (rq->nblk == 0 || rq->nblk > IOSCHED_NEVER - rq->lba ||
          rq->lba + rq->nblk > s->cfg.capacity_nblk))
         return IOSCHED_ERR_INVAL;
@@ -39,7 +34,9 @@ int iosched__check_req(const struct iosched *s, const struct iosched_req *rq)
         if (rq->stream->state != HANDLE_OPEN)
             return IOSCHED_ERR_STATE;
     }
-    return iosched__prio_ok(rq->ioprio) ? IOSCHED_OK : IOSCHED_ERR_RANGE;
+    return rq->ioprio == 0 || iosched__prio_ok(rq->ioprio)
+               ? IOSCHED_OK
+               : IOSCHED_ERR_RANGE;
 }
 
 /** The library's part of rq, as if it had just come; its age stays. */
@@ -54,8 +51,8 @@ void iosched__member_reset(struct iosched_req *rq)
     rq->tag = -1;
     rq->generation = rq->nseg > 0 ? rq->nseg : 1;
     rq->nmembers = 1;
-    rq->xlba = has_extent(rq) ? rq->lba : 0;
-    rq->xnblk = has_extent(rq) ? rq->nblk : 0;
+    rq->xlba = iosched__has_extent(rq) ? rq->lba : 0;
+    rq->xnblk = iosched__has_extent(rq) ? rq->nblk : 0;
     rq->first_member = rq;
     rq->next_member = NULL;
     rq->kin_ = rq;
@@ -301,8 +298,7 @@ static int pick(struct iosched *s, struct iosched_req **out, unsigned flags)
     rq = next_up(s, flags, &answer);
     if (rq == NULL)
         return answer;
-    tag = iosched_tags_get(s->tags, s->seat,
-                           iosched_req_sync(rq) ? IOSCHED_TAG_SYNC : 0u);
+    tag = iosched__tag_get(s, iosched__sync(rq));
     if (tag < 0)
         return IOSCHED_FULL;
     issue(s, rq, tag);
@@ -443,7 +439,7 @@ int iosched__finish(struct iosched *s, struct iosched_req *rq, int status,
     int more = iosched__next_phase(s, rq, status, &next);
 
     land(s, rq);
-    iosched_tags_put(s->tags, rq->tag);
+    iosched__tag_put(s, rq->tag);
     iosched__depth_completed(s);
     rq->status = status;
     if (rq->core_flags_ & RQ_KNOWN) {
@@ -491,7 +487,7 @@ static int take_back(struct iosched *s, struct iosched_req *rq)
     if (err < 0)
         return err;
     land(s, rq);
-    iosched_tags_put(s->tags, rq->tag);
+    iosched__tag_put(s, rq->tag);
     rq->tag = -1;
     rq->state = IOSCHED_STATE_QUEUED;
     s->queued += rq->nmembers;
@@ -580,7 +576,7 @@ int iosched_tag_release(struct iosched *s, int32_t tag, iosched_time now)
     } else {
         s->slots[tag].quarantined = 0;
         s->quarantined--;
-        iosched_tags_put(s->tags, tag);
+        iosched__tag_put(s, tag);
         iosched__event(s, IOSCHED_EV_RELEASE, NULL, tag);
     }
     iosched__leave(s);

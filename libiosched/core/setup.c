@@ -2,8 +2,8 @@
 /* setup.c - configuration, the layout of the one block of memory, life and end.
  *
  * The block holds, in this order: struct iosched, streams, groups, slots, merge
- * buckets, order nodes, the inbox's ring, the scheduler's own tags, and one
- * area for each policy instance: two, or one under IOSCHED_F_NO_SWITCH.  Each
+ * buckets and counters, order nodes, the inbox's ring, the scheduler's own tags,
+ * and one area for each policy instance: two, or one under IOSCHED_F_NO_SWITCH.  Each
  * is sized for the largest policy of the list.
  */
 #include "internal.h"
@@ -116,7 +116,8 @@ static unsigned log2_of(uint32_t power)
 
 /** Where everything is, in bytes from the start of the block. */
 struct layout {
-    size_t streams, groups, slots, bucket, order_pool, ring, tags, area[2];
+    size_t streams, groups, slots, bucket, starts, order_pool, ring;
+    size_t tag_free, tag_words, area[2];
     size_t total;
     uint32_t buckets, ring_size, order_size;
 };
@@ -132,10 +133,10 @@ static size_t carve(size_t *at, size_t size)
 
 static void lay_out(struct layout *l, const struct iosched_cfg *cfg)
 {
-    uint32_t ntags = tags_of(cfg);
+    uint32_t ntags = tags_of(cfg), tag_words = (ntags + 63) / 64;
     size_t at = 0, area = iosched__core_area(cfg);
 
-    l->buckets = iosched__pow2(cfg->queued_hint);
+    l->buckets = iosched__pow2(cfg->queued_hint < 2 ? 2 : cfg->queued_hint);
     l->ring_size = IOSCHED_ATOMICS ? iosched__pow2(ntags) : 0;
     l->order_size = iosched__order_nodes(cfg);
     (void)carve(&at, sizeof(struct iosched));
@@ -143,9 +144,11 @@ static void lay_out(struct layout *l, const struct iosched_cfg *cfg)
     l->groups = carve(&at, sizeof(struct iosched_group) * cfg->max_groups);
     l->slots = carve(&at, sizeof(struct slot) * ntags);
     l->bucket = carve(&at, sizeof(struct iosched_req *) * l->buckets);
+    l->starts = carve(&at, (size_t)l->buckets * 8);
     l->order_pool = carve(&at, sizeof(struct order_node) * l->order_size);
     l->ring = carve(&at, sizeof(struct posting) * l->ring_size);
-    l->tags = carve(&at, cfg->tags == NULL ? iosched__tags_bytes(ntags, 1) : 0);
+    l->tag_free = carve(&at, cfg->tags == NULL ? tag_words * 8 : 0);
+    l->tag_words = carve(&at, cfg->tags == NULL ? (tag_words + 63) / 64 * 8 : 0);
     l->area[0] = carve(&at, area);
     l->area[1] = carve(&at, cfg->flags & IOSCHED_F_NO_SWITCH ? 0 : area);
     l->total = at;
@@ -160,9 +163,12 @@ static void apply(const struct layout *l, const struct iosched_cfg *cfg,
     s->groups = (void *)(base + l->groups);
     s->slots = (void *)(base + l->slots);
     s->bucket = (void *)(base + l->bucket);
+    s->starts = (void *)(base + l->starts);
     s->order_pool = (void *)(base + l->order_pool);
     s->ring = (void *)(base + l->ring);
-    s->tags = cfg->tags != NULL ? cfg->tags : (void *)(base + l->tags);
+    s->tags = cfg->tags;
+    s->tag_free = (void *)(base + l->tag_free);
+    s->tag_words = (void *)(base + l->tag_words);
     s->core[0].area = base + l->area[0];
     s->core[1].area = base + l->area[1];
     s->ntags = tags_of(cfg);
@@ -292,11 +298,11 @@ void iosched__core_close_all(struct iosched *s)
 static int build(struct iosched *s, const struct iosched_cfg *cfg,
                  const struct policy_choice *choice, iosched_time now)
 {
+    int32_t tag;
     int err;
 
     s->cfg = *cfg;
     s->caller_now = s->now = now;
-    s->own_tags = cfg->tags == NULL;
     s->depth_set = s->depth_now = cfg->depth;
     s->retry_at = IOSCHED_NEVER;
     s->retry_wait = IOSCHED_MSEC(1);
@@ -310,14 +316,18 @@ static int build(struct iosched *s, const struct iosched_cfg *cfg,
     iosched__order_init(s);
     s->run = &s->core[0];
     s->inside = 1;
-    if (s->own_tags)
-        iosched__tags_setup(s->tags, s->ntags, 0, 1, 0);
-    s->seat = iosched__tags_join_sched(s->tags, s, cfg->wake, cfg->user);
-    if (s->seat < 0)
-        return s->seat;
+    if (s->tags == NULL) {
+        for (tag = 0; (uint32_t)tag < s->ntags; tag++)
+            iosched__tag_put(s, tag);
+    } else {
+        s->seat = iosched__tags_join_sched(s->tags, s, cfg->wake, cfg->user);
+        if (s->seat < 0)
+            return s->seat;
+    }
     err = iosched__core_build(s, s->run, choice);
     if (err < 0) {
-        (void)iosched_tags_leave(s->tags, s->seat);
+        if (s->tags != NULL)
+            (void)iosched_tags_leave(s->tags, s->seat);
         return err;
     }
     iosched__core_open_all(s);
@@ -408,13 +418,13 @@ int iosched_destroy(struct iosched *s)
         return IOSCHED_ERR_REENTRANT;
     if (s->queued > 0 || s->inflight > 0 || s->done.head != NULL ||
         iosched_inbox_pending(s) == 1 ||
-        (s->quarantined > 0 && !s->own_tags))
+        (s->quarantined > 0 && s->tags != NULL))
         return IOSCHED_ERR_BUSY;
     s->inside = 1;
     iosched__core_close_all(s);
     if (s->run->ops.exit != NULL)
         s->run->ops.exit(s->run->state);
-    if (!s->own_tags)
+    if (s->tags != NULL)
         (void)iosched_tags_leave(s->tags, s->seat);
     dealloc = s->cfg.dealloc;
     user = s->cfg.user;

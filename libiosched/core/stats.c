@@ -2,15 +2,16 @@
 /* stats.c - histograms and the counters that a finished request moves. */
 #include "internal.h"
 
+static inline unsigned bucket(iosched_dur d)
+{
+    unsigned b = iosched__high_bit(d | 512) - 9;
+
+    return b < IOSCHED_HIST_BUCKETS ? b : IOSCHED_HIST_BUCKETS - 1;
+}
+
 int iosched_hist_bucket(iosched_dur d)
 {
-    unsigned high;
-
-    if (d < 1024)
-        return 0;
-    high = iosched__high_bit(d);            /* 10 or more */
-    return high - 9 < IOSCHED_HIST_BUCKETS ? (int)(high - 9)
-                                           : IOSCHED_HIST_BUCKETS - 1;
+    return (int)bucket(d);
 }
 
 iosched_dur iosched_hist_floor(int b)
@@ -51,7 +52,7 @@ static enum iosched_kind kind_of(const struct iosched_req *rq)
         return IOSCHED_KIND_READ;
     if (rq->op != IOSCHED_WRITE)
         return IOSCHED_KIND_OTHER;
-    return iosched_req_sync(rq) ? IOSCHED_KIND_SYNC : IOSCHED_KIND_ASYNC;
+    return iosched__sync(rq) ? IOSCHED_KIND_SYNC : IOSCHED_KIND_ASYNC;
 }
 
 /** Count one request, be it a member, whose carrier has just finished. */
@@ -64,15 +65,15 @@ void iosched__count_done(struct iosched *s, const struct iosched_req *rq,
     iosched_dur service = s->now - rq->t_dispatch;
 
     st->completed[rq->op]++;
-    if (rq->op != IOSCHED_FLUSH && rq->op != IOSCHED_PASS)
+    if (iosched__has_extent(rq))
         st->blocks[rq->op] += rq->nblk;
     if (status < 0)
         st->failed++;
     st->wait_sum += wait;
     st->service_sum += service;
-    st->wait[k].n[iosched_hist_bucket(wait)]++;
-    st->service[k].n[iosched_hist_bucket(service)]++;
-    st->response[k].n[iosched_hist_bucket(wait + service)]++;
+    st->wait[k].n[bucket(wait)]++;
+    st->service[k].n[bucket(service)]++;
+    st->response[k].n[bucket(wait + service)]++;
 }
 
 int iosched_get_stats(const struct iosched *s, struct iosched_stats *out,

@@ -30,15 +30,6 @@ int iosched_prio(int cls, int level)
     return cls << 13 | level;
 }
 
-int iosched__stream_ours(const struct iosched *s,
-                         const struct iosched_stream *st)
-{
-    uintptr_t at = (uintptr_t)st, from = (uintptr_t)s->streams;
-
-    return at >= from && at < (uintptr_t)(s->streams + s->cfg.max_streams) &&
-           (at - from) % sizeof *st == 0;
-}
-
 /** Copy an append-only struct that the caller handed in.  Bytes he does not
  *  have are zero; bytes the library does not know have to be. */
 int iosched__take_struct(void *to, size_t known, const void *from,

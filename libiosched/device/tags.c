@@ -10,14 +10,15 @@
  * Order.  The port promises that CAS and ADD are full barriers, but with a
  * back end of C11 atomics a later load may still overtake the store half of
  * either (as on ARMv8.1).  Where a store of one word must come before a load
- * of another there is therefore an explicit fence.  There are two such places,
- * and they are the two halves of one argument:
+ * of another there is therefore an explicit fence.  The two that matter most
+ * are the halves of one argument:
  *
  *     get:  set the waiting mark   FENCE   look for a free bit, once more
  *     put:  clear the tag's bit    FENCE   look for waiting marks
  *
  * One fence comes first.  If it is get's, put sees the mark and wakes the
- * seat; if it is put's, get sees the bit and is not refused.
+ * seat; if it is put's, get sees the bit and is not refused.  The same fence
+ * of put, with one in claim(), does the like for the hints.
  *
  * What the holder of a tag wrote before put is seen by whoever gets the tag
  * next, for both touch its leaf by CAS.
@@ -408,8 +409,10 @@ static iosched__word below_limit(uint32_t i, uint32_t limit)
  *
  * The leaf's bit in `full` is only a hint, so that get need not look at a
  * thousand leaves.  A put may come between the two words; looking at the leaf
- * again after setting the hint makes a hint that hides a free tag pass by
- * itself.  A hint that is missing costs a look. */
+ * again after setting the hint, and at the hint after clearing the tag, make
+ * a hint that hides a free tag pass by itself: between each pair of looks is a
+ * fence, so one of the two threads sees the other.  A hint that is missing
+ * costs a look. */
 static int32_t claim(struct iosched_tags *t, uint32_t i, uint32_t limit)
 {
     iosched__word mask = below_limit(i, limit);
@@ -524,9 +527,9 @@ int iosched_tags_put(struct iosched_tags *t, int32_t tag)
     i = (uint32_t)tag / WORD_BITS;
     was = clear_bits(t, &t->leaf[i], bit_of((uint32_t)tag));
     IOSCHED_ASSERT(was & bit_of((uint32_t)tag));
+    fence(t);
     if (was == ALL_ONES && t->depth > WORD_BITS)
         (void)clear_bits(t, &t->full[i / WORD_BITS], bit_of(i));
-    fence(t);
     wake_waiting(t);
     return IOSCHED_OK;
 }
