@@ -10,8 +10,10 @@
 #define IOSCHED_ASSERT(x) IOSCHED_PORT_ASSERT(x)
 
 #if defined(__GNUC__)
+#  define IOSCHED_LIKELY(x)   __builtin_expect(!!(x), 1)
 #  define IOSCHED_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #else
+#  define IOSCHED_LIKELY(x)   (x)
 #  define IOSCHED_UNLIKELY(x) (x)
 #endif
 

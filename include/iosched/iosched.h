@@ -127,6 +127,9 @@ struct iosched_cfg {
     /** A shared tag came free after FULL: dispatch again.  May come from any
      *  thread, and must not call the library: post to your loop. */
     void  (*wake)(void *user);
+    /** More of them, looked through after `policies`: yours, beside the
+     *  built-in set.  NULL-terminated, must outlive the scheduler; NULL: none. */
+    const struct iosched_policy *const *extra_policies;
 };
 
 /** Fill *cfg with defaults; call it through the macro.  [any]  O(1). */
@@ -157,7 +160,8 @@ IOSCHED_API int iosched_create(const char *policy,
                                const struct iosched_cfg *cfg,
                                struct iosched **out, iosched_time now);
 /** End it; open streams and groups go with it.  NULL is a no-op.  O(1).
- *  @retval IOSCHED_ERR_BUSY requests are posted, queued, in flight or DONE */
+ *  @retval IOSCHED_ERR_BUSY requests are posted, queued, in flight or DONE; a
+ *                           shared tag is quarantined, or a wake on its way */
 IOSCHED_API int iosched_destroy(struct iosched *s);
 /** The built-in policies, NULL-terminated, static.  [any]  O(1). */
 IOSCHED_API const struct iosched_policy *const *iosched_builtin_policies(void);
@@ -206,7 +210,9 @@ IOSCHED_API int iosched_requeue(struct iosched *s, struct iosched_req *rq,
                                 iosched_time now);
 /** The device would not take rq: as requeue, and lower the depth in use to
  *  what it did take; it creeps up again.  If nothing is in flight a retry
- *  timer is armed, 1 ms doubling to 100 ms, so HOLD ends.  O(1) + P.
+ *  timer is armed, 1 ms doubling to 100 ms, so HOLD ends.  What else of a
+ *  batch the device did not get to see is requeued at the same `now`, before
+ *  this or after it: it counts as part of the refusal.  O(requeued) + P.
  *  @retval IOSCHED_ERR_STATE not in flight */
 IOSCHED_API int iosched_queue_full(struct iosched *s, struct iosched_req *rq,
                                    iosched_time now);

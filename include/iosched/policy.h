@@ -100,8 +100,9 @@ struct iosched_policy {
     int  (*dispatch)(void *state, unsigned flags);                  /* (*) */
     void (*issued)(void *state, struct iosched_req *rq);    /* handed out */
     void (*requeued)(void *state, struct iosched_req *rq);  /* given back */
-    void (*completed)(void *state, struct iosched_req *rq); /* data done  */
-    void (*dropped)(void *state, struct iosched_req *rq);
+    /** Its data are done; it no longer counts as in flight. */
+    void (*completed)(void *state, struct iosched_req *rq);
+    void (*dropped)(void *state, struct iosched_req *rq);   /* given up   */
     /** Unlink rq, which you hold.  why: enum iosched_removed_why. */
     void (*removed)(void *state, struct iosched_req *rq, int why);  /* (*) */
     /** Unlink any request you hold, in any order; NULL when none is left. */
@@ -110,7 +111,8 @@ struct iosched_policy {
 
     /* Merging: the core finds back merges itself. */
     /** The request you hold whose xlba is `lba` and that rq may join at the
-     *  front, or NULL; NULL hook: no front merges. */
+     *  front, or NULL; NULL hook: no front merges.  Of several the oldest of
+     *  rq's op; whether they may merge the core checks. */
     struct iosched_req *(*find)(void *state, const struct iosched_req *rq,
                                 iosched_lba lba);
     /** Whom you would serve right after rq (where: MERGED_BACK) or before it.
@@ -120,8 +122,10 @@ struct iosched_policy {
     /** May rq join `into`?  Beyond what cfg and limits allow. */
     int  (*allow_merge)(void *state, const struct iosched_req *into,
                         const struct iosched_req *rq);
-    /** rq, new to you, joined `into`, which you hold; at the front its xlba
-     *  is new.  Under IOSCHED_F_COMPAT not called if absorbed() follows. */
+    /** rq, new to you, joined `into`, which you hold and which is older: it
+     *  keeps its place in time.  At the front its xlba is new.  Under
+     *  IOSCHED_F_COMPAT rq may be the older, after a merge was dissolved, and
+     *  this is not called if absorbed() follows. */
     void (*merged)(void *state, struct iosched_req *into,
                    struct iosched_req *rq, int where);
     /** Two that you hold met: unlink rq, which now rides on `into`; at the
@@ -217,7 +221,8 @@ IOSCHED_API void *iosched_stream_data(const struct iosched_stream *st);
 /** Its group, never NULL. */
 IOSCHED_API struct iosched_group *
 iosched_stream_group(const struct iosched_stream *st);
-/** 1 until it is closed: whether anybody may still ask; else 0. */
+/** 1 until its user closes it: whether anybody may still ask; else 0.  (So
+ *  also in stream_closed() before exit.) */
 IOSCHED_API int iosched_stream_is_open(const struct iosched_stream *st);
 /** Your per-group data. */
 IOSCHED_API void *iosched_group_data(const struct iosched_group *g);

@@ -79,8 +79,10 @@ struct iosched_req {
     /* The library's: read as you like. */
     int32_t                status;      /* as given to complete; or why   */
                                         /* the inbox refused it           */
-    int32_t                tag;         /* slot, from dispatch; -1: none  */
-    uint32_t               generation;  /* of dispatches; see cookie      */
+    int32_t                tag;         /* slot, from dispatch until it is*/
+                                        /* queued again; -1: none         */
+    uint32_t               generation;  /* of this dispatch, see cookie;  */
+                                        /* while queued: the library's    */
     uint8_t                state;       /* enum iosched_state             */
     uint8_t                phase;       /* enum iosched_phase             */
     uint16_t               group_;      /* slot of its group at insert    */
@@ -117,6 +119,10 @@ IOSCHED_API size_t iosched_req_size(void);
  *  unique among the last 2^32 dispatches of its tag.  Wants a dispatched
  *  request; UINT64_MAX for NULL or one without a tag.  [cb]  O(1). */
 IOSCHED_API uint64_t iosched_cookie(const struct iosched_req *rq);
+
+/** The tag in a cookie, as for iosched_tag_release() when a late completion
+ *  shows that the device is done with it.  [any]  O(1). */
+IOSCHED_API int32_t iosched_cookie_tag(uint64_t cookie);
 
 /** Which request does a completion belong to?  NULL if it is late: aborted,
  *  or completed, or never ours.  Reads the scheduler's table, not the request,

@@ -25,7 +25,7 @@ struct iosched_tags_cfg {
     uint32_t struct_size;
     uint32_t depth;             /* tags in the set; 32                    */
     uint32_t reserved;          /* kept for sync requests, < depth; 0     */
-    uint32_t seats;             /* schedulers and others; 8               */
+    uint32_t seats;             /* schedulers and others; 8; most 65536   */
 };
 
 /** Bytes iosched_tags_init() needs, aligned as iosched_align(); 0 if cfg is
@@ -40,11 +40,13 @@ IOSCHED_API int iosched_tags_init(void *mem, size_t size,
                                   struct iosched_tags **out);
 
 /** Take a seat.  wake(user) comes when a tag is free after a refusal, from
- *  whichever thread freed it; it must not call the library.  NULL wake: you
- *  poll.  @return the seat, 0..seats-1, or IOSCHED_ERR_NOSPC.  O(seats). */
+ *  whichever thread freed it; it must not call the library.  Forget old wakes
+ *  before you try again, not after.  Now and then one comes too many.  NULL
+ *  wake: you poll.  @return the seat, 0..seats-1, or IOSCHED_ERR_NOSPC.  O(seats). */
 IOSCHED_API int iosched_tags_join(struct iosched_tags *t,
                                   void (*wake)(void *user), void *user);
-/** Give the seat up.  @retval IOSCHED_ERR_BUSY it holds tags
+/** Give the seat up; no wake comes after OK.
+ *  @retval IOSCHED_ERR_BUSY it holds tags, or a wake is on its way: try again
  *  @retval IOSCHED_ERR_STATE nobody sits there  O(1). */
 IOSCHED_API int iosched_tags_leave(struct iosched_tags *t, int seat);
 

@@ -19,7 +19,8 @@ typedef uint64_t iosched_lba;   /* device address in cfg.block_size units */
 #define IOSCHED_MSEC(n)  ((iosched_dur)(n) * 1000000u)
 #define IOSCHED_SEC(n)   ((iosched_dur)(n) * 1000000000u)
 
-/** From a pointer to an embedded member back to the struct around it. */
+/** From a pointer to an embedded member back to the struct around it.  Casts
+ *  const away: what you then do with it is up to you. */
 #define iosched_container_of(ptr, type, member) \
     ((type *)(void *)((char *)(ptr) - offsetof(type, member)))
 

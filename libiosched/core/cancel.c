@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* cancel.c - taking back what is queued; dissolving a merge. */
-#include "internal.h"
+#include "hot.h"
 
 /** Take the carrier rq out of wherever it is queued. */
 static void pull(struct iosched *s, struct iosched_req *rq, int why)

@@ -5,7 +5,7 @@
  * steps back the offset grows by the step, so that core time stands still for
  * a moment and then goes on: no interval is lost, no deadline jumps.
  */
-#include "internal.h"
+#include "hot.h"
 
 /** Move core time to the caller's `now`, which is another than before. */
 void iosched__set_clock(struct iosched *s, iosched_time now)

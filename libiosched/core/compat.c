@@ -11,7 +11,7 @@
  * request moved, and the lower of the two survives.  Sorting of what a drain
  * emits is in emit.c, the order of requeues too.
  */
-#include "internal.h"
+#include "hot.h"
 
 /** rq joins `into`, and `into` its neighbour if they touch now. */
 static void join(struct iosched *s, struct iosched_req *into,
@@ -101,9 +101,6 @@ int iosched__compat_merge(struct iosched *s, struct iosched_req *rq)
     struct iosched_req *into;
     int where;
 
-    if (s->run->held == 0 || s->run->tun[TUN_NOMERGES] >= 2 ||
-        !iosched__mergeable(rq))
-        return 0;
     into = candidate(s, rq, &where);
     if (into == NULL)
         return 0;

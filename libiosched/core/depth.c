@@ -6,7 +6,7 @@
  * flight, no completion will come to wake the caller: a retry timer does, after
  * 1 ms, then 2, 4 ... 100 ms, until something completes.
  */
-#include "internal.h"
+#include "hot.h"
 
 #define RAMP_UP_AFTER IOSCHED_MSEC(100) /* without a refusal, for each step up */
 #define RETRY_LONGEST IOSCHED_MSEC(100)

@@ -6,7 +6,7 @@
  * small buffer, which goes out whenever it is full: nothing is allocated, and
  * no line has a longest length.
  */
-#include "internal.h"
+#include "hot.h"
 
 struct iosched_dumper {
     const struct iosched *s;

@@ -7,7 +7,7 @@
  * end of the last request issued, or, from a TAIL emit until that request is
  * issued, at its end.
  */
-#include "internal.h"
+#include "hot.h"
 
 /** Has the walk from the tail come far enough?  rq goes right after pos. */
 static int stays_behind(const struct iosched *s, const struct iosched_req *rq,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* error.c - results in English; the version that runs. */
-#include "internal.h"
+#include "hot.h"
 
 const char *iosched_strerror(int err)
 {

@@ -4,7 +4,7 @@
  * A closed group stays until no stream and no group is in it and no request
  * that was inserted through it is left, wherever its stream has moved since.
  */
-#include "internal.h"
+#include "hot.h"
 
 int iosched__group_ours(const struct iosched *s, const struct iosched_group *g)
 {

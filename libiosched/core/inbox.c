@@ -12,7 +12,7 @@
  * who was overtaken between place and entry leaves a gap, at which the owner
  * stops; the flag is clear then, so that poster wakes him again.
  */
-#include "internal.h"
+#include "hot.h"
 
 #if IOSCHED_ATOMICS
 

@@ -13,6 +13,7 @@
 #include <iosched/stats.h>
 #include <iosched/tags.h>
 #include <iosched/tunable.h>
+#include "device/tags_internal.h"
 #include "util.h"
 
 /* --- What the core keeps in a request ------------------------------------- */
@@ -47,7 +48,6 @@ enum place {
 /** A list of requests by link_next_ and link_prev_. */
 struct rqlist {
     struct iosched_req *head, **tail;   /* tail: the last link_next_, or &head */
-    uint32_t            len;            /* carriers                       */
 };
 
 /* --- Streams, groups, slots ------------------------------------------------ */
@@ -123,6 +123,7 @@ struct iosched_core {
     iosched_time           timer[IOSCHED_TIMERS];       /* NEVER: disarmed */
     iosched_time           next;        /* the earliest of them           */
     uint32_t               held;        /* carriers the policy holds      */
+    uint8_t                hashes;      /* what it gets may be merged into */
     uint32_t               merge_nblk;  /* TUN_MAX_SECTORS_KB in blocks   */
     int64_t                tun[TUN_COUNT];
     char                  *area;        /* its part of the memory         */
@@ -197,156 +198,9 @@ struct iosched {
     iosched_time           busy_since, hold_since;
 };
 
-/* --- Small things ------------------------------------------------------------ */
-static inline enum place iosched__place(const struct iosched_req *rq)
-{
-    return (enum place)(rq->core_flags_ & PLACE_MASK);
-}
-
-static inline void iosched__set_place(struct iosched_req *rq, enum place p)
-{
-    rq->core_flags_ = (rq->core_flags_ & ~PLACE_MASK) | (uint32_t)p;
-}
-
-static inline iosched_lba iosched__end(const struct iosched_req *rq)
-{
-    return rq->xlba + rq->xnblk;
-}
-
-static inline uint16_t iosched__prio_of(const struct iosched_req *rq)
-{
-    return (uint16_t)(rq->core_flags_ >> RQ_PRIO_SHIFT);
-}
-
-static inline void iosched__set_prio(struct iosched_req *rq, uint16_t prio)
-{
-    rq->core_flags_ = (rq->core_flags_ & ((1u << RQ_PRIO_SHIFT) - 1u)) |
-                      (uint32_t)prio << RQ_PRIO_SHIFT;
-}
-
-static inline struct iosched_stream *
-iosched__stream_of(const struct iosched *s, const struct iosched_req *rq)
-{
-    return rq->stream != NULL ? rq->stream : &s->streams[0];
-}
-
-static inline int iosched__compat(const struct iosched *s)
-{
-    return (s->cfg.flags & IOSCHED_F_COMPAT) != 0;
-}
-
-static inline void iosched__list_init(struct rqlist *l)
-{
-    l->head = NULL;
-    l->tail = &l->head;
-    l->len = 0;
-}
-
-/** Link rq at *at, which is l->head or a link_next_ of the list. */
-static inline void iosched__list_add(struct rqlist *l, struct iosched_req **at,
-                                     struct iosched_req *rq)
-{
-    rq->link_next_ = *at;
-    rq->link_prev_ = at;
-    if (rq->link_next_ != NULL)
-        rq->link_next_->link_prev_ = &rq->link_next_;
-    else
-        l->tail = &rq->link_next_;
-    *at = rq;
-    l->len++;
-}
-
-static inline void iosched__list_remove(struct rqlist *l,
-                                        struct iosched_req *rq)
-{
-    *rq->link_prev_ = rq->link_next_;
-    if (rq->link_next_ != NULL)
-        rq->link_next_->link_prev_ = rq->link_prev_;
-    else
-        l->tail = rq->link_prev_;
-    l->len--;
-}
-
-/** The request whose link_next_ `at` is, or NULL at the head. */
-static inline struct iosched_req *iosched__list_prev(const struct rqlist *l,
-                                                     struct iosched_req **at)
-{
-    return at == (struct iosched_req **)(uintptr_t)&l->head
-               ? NULL
-               : iosched_container_of(at, struct iosched_req, link_next_);
-}
-
-/** 1 if rq has an address on the device. */
-static inline int iosched__has_extent(const struct iosched_req *rq)
-{
-    return rq->op <= IOSCHED_ZEROES;
-}
-
-/** As iosched_req_sync(). */
-static inline int iosched__sync(const struct iosched_req *rq)
-{
-    return rq->op == IOSCHED_READ ||
-           (rq->flags & (IOSCHED_RQ_SYNC | IOSCHED_RQ_PREFLUSH |
-                         IOSCHED_RQ_FUA)) != 0;
-}
-
-/* --- Tags: the scheduler's own, or a shared set ---------------------------------- */
-/** The lowest free tag, or -1. */
-static inline int32_t iosched__tag_get(struct iosched *s, int sync)
-{
-    unsigned i, words = (s->ntags + 4095) / 4096;
-
-    if (IOSCHED_UNLIKELY(s->tags != NULL))
-        return iosched_tags_get(s->tags, s->seat, sync ? IOSCHED_TAG_SYNC : 0u);
-    for (i = 0; i < words; i++)
-        if (s->tag_words[i] != 0) {
-            unsigned w = i * 64 + iosched__low_bit(s->tag_words[i]);
-            uint64_t left = s->tag_free[w];
-            unsigned bit = iosched__low_bit(left);
-
-            left &= left - 1;
-            s->tag_free[w] = left;
-            if (left == 0)
-                s->tag_words[i] &= ~((uint64_t)1 << (w % 64));
-            return (int32_t)(w * 64 + bit);
-        }
-    return -1;
-}
-
-static inline void iosched__tag_put(struct iosched *s, int32_t tag)
-{
-    uint32_t w = (uint32_t)tag / 64;
-
-    if (IOSCHED_UNLIKELY(s->tags != NULL)) {
-        (void)iosched_tags_put(s->tags, tag);
-        return;
-    }
-    s->tag_free[w] |= (uint64_t)1 << ((uint32_t)tag % 64);
-    s->tag_words[w / 64] |= (uint64_t)1 << (w % 64);
-}
-
 /* --- clock.c ------------------------------------------------------------------- */
 void iosched__set_clock(struct iosched *s, iosched_time now);
 iosched_time iosched__caller_time(const struct iosched *s, iosched_time at);
-
-/** Begin a public call that takes `now`; iosched__leave() ends it.  Not called
- *  after an error. */
-static inline int iosched__enter(struct iosched *s, iosched_time now)
-{
-    if (IOSCHED_UNLIKELY(s == NULL || now == IOSCHED_NEVER))
-        return IOSCHED_ERR_INVAL;
-    if (IOSCHED_UNLIKELY(s->inside))
-        return IOSCHED_ERR_REENTRANT;
-    s->inside = 1;
-    if (now != s->caller_now)
-        iosched__set_clock(s, now);
-    return IOSCHED_OK;
-}
-
-static inline void iosched__leave(struct iosched *s)
-{
-    s->inside = 0;
-}
 
 /* --- trace.c ------------------------------------------------------------------- */
 void iosched__trace_out(struct iosched *s, unsigned action,
@@ -354,26 +208,6 @@ void iosched__trace_out(struct iosched *s, unsigned action,
                         const struct iosched_stream *st,
                         const struct iosched_group *g, const char *note,
                         int64_t arg);
-/** An event about a request. */
-static inline void iosched__event(struct iosched *s, unsigned action,
-                                  const struct iosched_req *rq, int64_t arg)
-{
-    if (IOSCHED_UNLIKELY(s->cfg.trace != NULL))
-        iosched__trace_out(s, action, rq, NULL, NULL, NULL, arg);
-}
-/** Any other event. */
-static inline void iosched__event_note(struct iosched *s, unsigned action,
-                                       const struct iosched_req *rq,
-                                       const char *note, int64_t arg)
-{
-    if (IOSCHED_UNLIKELY(s->cfg.trace != NULL))
-        iosched__trace_out(s, action, rq, NULL, NULL, note, arg);
-}
-
-/* --- stats.c ------------------------------------------------------------------- */
-void iosched__count_done(struct iosched *s, const struct iosched_req *rq,
-                         int status);
-
 /* --- setup.c, policyname.c, tunable.c ------------------------------------------- */
 /** A policy string, taken apart; parts that are not there are NULL. */
 struct policy_choice {
@@ -381,12 +215,11 @@ struct policy_choice {
     const char                  *preset;    /* settings of the preset     */
     const char                  *settings;  /* what follows the first comma */
 };
-int iosched__parse_policy(const struct iosched_policy *const *list,
-                          const char *text, struct policy_choice *out);
+int iosched__parse_policy(const struct iosched_cfg *cfg, const char *text,
+                          struct policy_choice *out);
 int iosched__policy_ok(const struct iosched_policy *p);
 int iosched__core_build(struct iosched *s, struct iosched_core *c,
                         const struct policy_choice *choice);
-size_t iosched__core_area(const struct iosched_cfg *cfg);
 void iosched__core_open_all(struct iosched *s);
 void iosched__core_close_all(struct iosched *s);
 int  iosched__core_tune(struct iosched_core *c, const char *settings);
@@ -395,14 +228,6 @@ void iosched__core_tuned(struct iosched_core *c);
 
 /* --- stream.c, group.c ------------------------------------------------------------ */
 int  iosched__prio_ok(uint16_t ioprio);
-/** Is st a stream of s?  Reads nothing of what is not. */
-static inline int iosched__stream_ours(const struct iosched *s,
-                                       const struct iosched_stream *st)
-{
-    return (uintptr_t)st >= (uintptr_t)s->streams &&
-           (uintptr_t)st < (uintptr_t)(s->streams + s->cfg.max_streams) &&
-           &s->streams[st->slot] == st;
-}
 void iosched__stream_init_all(struct iosched *s);
 void iosched__stream_settle(struct iosched_stream *st);
 void iosched__group_init_all(struct iosched *s);
@@ -413,59 +238,6 @@ int  iosched__group_ours(const struct iosched *s,
  *  zero, what the library does not know must be. */
 int  iosched__take_struct(void *to, size_t known, const void *from,
                           size_t given);
-
-/* --- Merging: the hash ---------------------------------------------------------- */
-/** Fibonacci hashing (Knuth 6.4): the top bits of lba * 2^64 / phi. */
-static inline uint64_t iosched__spread(iosched_lba lba)
-{
-    return lba * UINT64_C(0x9e3779b97f4a7c15);
-}
-
-static inline struct iosched_req **iosched__bucket(struct iosched *s,
-                                                   iosched_lba end)
-{
-    return &s->bucket[iosched__spread(end) >> s->bucket_shift];
-}
-
-static inline uint8_t *iosched__starts(struct iosched *s, iosched_lba lba)
-{
-    return &s->starts[iosched__spread(lba) >> (s->bucket_shift - 3)];
-}
-
-/** Enter rq as the newest that ends where it ends. */
-static inline void iosched__hash(struct iosched *s, struct iosched_req *rq)
-{
-    struct iosched_req **at = iosched__bucket(s, iosched__end(rq));
-    uint8_t *starts = iosched__starts(s, rq->xlba);
-
-    rq->link_next_ = *at;
-    rq->link_prev_ = at;
-    if (*at != NULL)
-        (*at)->link_prev_ = &rq->link_next_;
-    *at = rq;
-    *starts = (uint8_t)(*starts + (*starts < UINT8_MAX));
-    rq->core_flags_ |= RQ_HASHED;
-}
-
-static inline void iosched__unhash(struct iosched *s, struct iosched_req *rq)
-{
-    uint8_t *starts;
-
-    if (!(rq->core_flags_ & RQ_HASHED))
-        return;
-    *rq->link_prev_ = rq->link_next_;
-    if (rq->link_next_ != NULL)
-        rq->link_next_->link_prev_ = rq->link_prev_;
-    starts = iosched__starts(s, rq->xlba);
-    *starts = (uint8_t)(*starts - (*starts < UINT8_MAX));  /* many stay many */
-    rq->core_flags_ &= ~RQ_HASHED;
-}
-
-static inline int iosched__mergeable(const struct iosched_req *rq)
-{
-    return !(rq->flags & RQ_NEVER_MERGES) && rq->op <= IOSCHED_ZEROES &&
-           !(rq->core_flags_ & RQ_CLOSED);
-}
 
 /* --- merge.c, compat.c ------------------------------------------------------------- */
 int  iosched__may_join(struct iosched *s, const struct iosched_req *into,
@@ -480,20 +252,10 @@ void iosched__joined(struct iosched *s, struct iosched_req *into,
                      struct iosched_req *rq, int where);
 int  iosched__merge(struct iosched *s, struct iosched_req *rq);
 int  iosched__compat_merge(struct iosched *s, struct iosched_req *rq);
-void iosched__member_reset(struct iosched_req *rq);
 struct iosched_req *iosched__carrier_of(const struct iosched_req *rq);
 
 /* --- emit.c -------------------------------------------------------------------------- */
 void iosched__unemit(struct iosched *s, struct iosched_req *rq);
-/** rq is being issued: the sweep moves on.  A FLUSH moves nothing. */
-static inline void iosched__swept(struct iosched *s,
-                                  const struct iosched_req *rq)
-{
-    if ((s->sweep_owner == NULL || s->sweep_owner == rq) && rq->xnblk > 0) {
-        s->sweep = iosched__end(rq);
-        s->sweep_owner = NULL;
-    }
-}
 void iosched__give_back(struct iosched *s, struct iosched_req *rq);
 
 /* --- order.c -------------------------------------------------------------------------- */
@@ -501,31 +263,12 @@ uint32_t iosched__order_nodes(const struct iosched_cfg *cfg);
 void iosched__order_init(struct iosched *s);
 int  iosched__admit(struct iosched *s, struct iosched_req *rq);
 void iosched__order_settled(struct iosched *s, struct iosched_req *rq);
-/** rq is idle.  Once all that became idle with it is, the caller pumps. */
-static inline void iosched__settled(struct iosched *s, struct iosched_req *rq)
-{
-    if (!(rq->core_flags_ & RQ_ADMITTED))
-        return;
-    rq->core_flags_ &= ~RQ_ADMITTED;
-    s->admitted--;
-    if (IOSCHED_UNLIKELY(s->fence == rq || rq->order_ != NULL))
-        iosched__order_settled(s, rq);
-}
+void iosched__order_settled(struct iosched *s, struct iosched_req *rq);
 void iosched__pump(struct iosched *s);
 void iosched__order_cancel(struct iosched *s, struct iosched_req *rq);
 const struct iosched_req *iosched__blocker(const struct iosched_req *rq);
 
 /* --- phase.c --------------------------------------------------------------------------- */
-static inline unsigned iosched__first_phase(const struct iosched *s,
-                                            const struct iosched_req *rq)
-{
-    if (rq->op == IOSCHED_FLUSH)
-        return IOSCHED_PHASE_PREFLUSH;
-    if (rq->flags & IOSCHED_RQ_PREFLUSH &&
-        !(s->cfg.flags & IOSCHED_F_NO_VOLATILE_CACHE))
-        return IOSCHED_PHASE_PREFLUSH;
-    return IOSCHED_PHASE_DATA;
-}
 /** After the present phase ended with status: 1 and the next one, or 0. */
 int  iosched__next_phase(const struct iosched *s, const struct iosched_req *rq,
                          int status, unsigned *next);
@@ -534,31 +277,19 @@ int  iosched__next_phase(const struct iosched *s, const struct iosched_req *rq,
 #define IOSCHED_RETRY_FIRST IOSCHED_MSEC(1)
 void iosched__depth_refused(struct iosched *s);
 void iosched__depth_given_back(struct iosched *s);
+/** A request completed while the depth in use is lowered. */
 void iosched__depth_ramp(struct iosched *s);
-/** A request completed: the device takes requests again. */
-static inline void iosched__depth_completed(struct iosched *s)
-{
-    s->retry_at = IOSCHED_NEVER;
-    s->retry_wait = IOSCHED_RETRY_FIRST;
-    if (IOSCHED_UNLIKELY(s->depth_now < s->depth_set))
-        iosched__depth_ramp(s);
-}
 
-/* --- sched.c ----------------------------------------------------------------------------- */
+/* --- insert.c, complete.c ------------------------------------------------------ */
 int  iosched__check_req(const struct iosched *s, const struct iosched_req *rq);
 int  iosched__take_in(struct iosched *s, struct iosched_req *rq);
 int  iosched__route(struct iosched *s, struct iosched_req *rq);
-void iosched__own_prio(struct iosched *s, struct iosched_req *rq);
 void iosched__to_policy(struct iosched *s, struct iosched_req *rq);
+void iosched__own_prio(struct iosched *s, struct iosched_req *rq);
+void iosched__member_reset(struct iosched_req *rq);
 int  iosched__finish(struct iosched *s, struct iosched_req *rq, int status,
                      unsigned state);
 void iosched__make_idle(struct iosched *s, struct iosched_req *rq,
                         unsigned state);
-int  iosched__claim(struct iosched *s, struct iosched_req *rq);
-
-/* --- device/tags.c ------------------------------------------------------------------------ */
-int  iosched__tags_join_sched(struct iosched_tags *t, struct iosched *s,
-                              void (*wake)(void *user), void *user);
-uint32_t iosched__tags_depth(const struct iosched_tags *t);
 
 #endif

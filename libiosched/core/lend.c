@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* lend.c - what the core lends a policy: time, timers, emit, and answers. */
-#include "internal.h"
+#include "hot.h"
 
 /** t rounded down to a tick. */
 static iosched_time tick_floor(const struct iosched_core *c, iosched_time t)

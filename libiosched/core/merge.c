@@ -12,7 +12,7 @@
  * a rider's kin_ leads towards its carrier, in several steps if that was
  * absorbed itself: union-find with path compression.
  */
-#include "internal.h"
+#include "hot.h"
 
 #define MERGE_TRIES 8   /* carriers with the right end that are asked at most */
 
@@ -205,7 +205,7 @@ static void overtake(struct iosched *s, struct iosched_req *rq,
                                                      : IOSCHED_MERGED_BACK);
 }
 
-/** Let rq ride on a queued request.
+/** Let rq, which is mergeable, ride on a queued request.
  *  @return MERGED_BACK or MERGED_FRONT; 0: it rides on none and the policy has
  *  still to get it; -1: the policy has it. */
 int iosched__merge(struct iosched *s, struct iosched_req *rq)
@@ -214,8 +214,6 @@ int iosched__merge(struct iosched *s, struct iosched_req *rq)
     struct iosched_req *into;
     int where = IOSCHED_MERGED_BACK;
 
-    if (c->held == 0 || c->tun[TUN_NOMERGES] >= 2 || !iosched__mergeable(rq))
-        return 0;
     if (c->tun[TUN_NOMERGES] == 1)
         return 0;                       /* no such cache here */
     into = ends_at(s, rq);

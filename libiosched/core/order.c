@@ -13,7 +13,7 @@
  * arrivals wait as they do behind a barrier, which only costs the policy some
  * choice: as many as the pool holds are already there to choose from.
  */
-#include "internal.h"
+#include "hot.h"
 
 #define node_of(rbn) iosched_container_of((rbn), struct order_node, rb)
 

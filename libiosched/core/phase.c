@@ -8,7 +8,7 @@
  *
  * A FLUSH makes one, in phase PREFLUSH, whatever the cache.
  */
-#include "internal.h"
+#include "hot.h"
 
 /** After the present phase ended with status: 1 and the next one, or 0. */
 int iosched__next_phase(const struct iosched *s, const struct iosched_req *rq,

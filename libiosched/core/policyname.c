@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* policyname.c - strings that choose a policy: NAME[:PRESET][,TUNABLE=VALUE]...
  * Parsed wholly before anything moves. */
-#include "internal.h"
+#include "hot.h"
 
 int iosched__text_is(const char *text, size_t len, const char *word)
 {
@@ -40,8 +40,20 @@ int iosched__policy_ok(const struct iosched_policy *p)
            p->evict != NULL;
 }
 
-int iosched__parse_policy(const struct iosched_policy *const *list,
-                          const char *text, struct policy_choice *out)
+/** The policy of that name or alias in a list, or NULL. */
+static const struct iosched_policy *
+named(const struct iosched_policy *const *list, const char *text, size_t n)
+{
+    for (; list != NULL && *list != NULL; list++)
+        if (iosched__text_is(text, n, (*list)->name) ||
+            ((*list)->alias != NULL &&
+             iosched__text_is(text, n, (*list)->alias)))
+            return *list;
+    return NULL;
+}
+
+int iosched__parse_policy(const struct iosched_cfg *cfg, const char *text,
+                          struct policy_choice *out)
 {
     const struct iosched_preset *preset;
     size_t n = 0, from;
@@ -53,14 +65,11 @@ int iosched__parse_policy(const struct iosched_policy *const *list,
     if (n == 0 || n > 31 ||
         (text[n] != '\0' && text[n] != ':' && text[n] != ','))
         return IOSCHED_ERR_INVAL;
-    for (; *list != NULL; list++)
-        if (iosched__text_is(text, n, (*list)->name) ||
-            ((*list)->alias != NULL &&
-             iosched__text_is(text, n, (*list)->alias)))
-            break;
-    if (*list == NULL)
+    out->policy = named(cfg->policies, text, n);
+    if (out->policy == NULL)
+        out->policy = named(cfg->extra_policies, text, n);
+    if (out->policy == NULL)
         return IOSCHED_ERR_NOENT;
-    out->policy = *list;
     out->preset = out->settings = NULL;
     if (text[n] == ':') {
         from = ++n;

@@ -6,7 +6,7 @@
  * and one area for each policy instance: two, or one under IOSCHED_F_NO_SWITCH.  Each
  * is sized for the largest policy of the list.
  */
-#include "internal.h"
+#include "hot.h"
 
 #define ALIGN 8u
 #define KNOWN_CFG_FLAGS                                                      \
@@ -32,12 +32,8 @@ static void fill(uint32_t *field, uint32_t value)
 
 static int check_policies(const struct iosched_policy *const *list)
 {
-    const struct iosched_policy *const *p;
-
-    if (list[0] == NULL)
-        return IOSCHED_ERR_INVAL;
-    for (p = list; *p != NULL; p++)
-        if (!iosched__policy_ok(*p))
+    for (; list != NULL && *list != NULL; list++)
+        if (!iosched__policy_ok(*list))
             return IOSCHED_ERR_INVAL;
     return IOSCHED_OK;
 }
@@ -73,7 +69,10 @@ static int complete_cfg(struct iosched_cfg *c, const struct iosched_cfg *from)
         c->max_groups > 1u << 16 || c->queued_hint > 1u << 28 ||
         c->max_merge_kib > INT32_MAX)
         return IOSCHED_ERR_RANGE;
-    return check_policies(c->policies);
+    if (c->policies[0] == NULL && c->extra_policies == NULL)
+        return IOSCHED_ERR_INVAL;
+    err = check_policies(c->policies);
+    return err == IOSCHED_OK ? check_policies(c->extra_policies) : err;
 }
 
 /* --- Layout ----------------------------------------------------------------- */
@@ -91,16 +90,24 @@ static size_t area_of(const struct iosched_policy *p,
            rounded(p->group_size) * cfg->max_groups;
 }
 
-/** The largest that any listed policy needs. */
-size_t iosched__core_area(const struct iosched_cfg *cfg)
+static size_t largest(const struct iosched_policy *const *list,
+                      const struct iosched_cfg *cfg)
 {
-    const struct iosched_policy *const *p;
     size_t most = 0;
 
-    for (p = cfg->policies; *p != NULL; p++)
-        if (area_of(*p, cfg) > most)
-            most = area_of(*p, cfg);
+    for (; list != NULL && *list != NULL; list++)
+        if (area_of(*list, cfg) > most)
+            most = area_of(*list, cfg);
     return most;
+}
+
+/** The most that any listed policy needs. */
+static size_t core_area(const struct iosched_cfg *cfg)
+{
+    size_t a = largest(cfg->policies, cfg);
+    size_t b = largest(cfg->extra_policies, cfg);
+
+    return a > b ? a : b;
 }
 
 /** Tags that a request may come to have. */
@@ -134,7 +141,7 @@ static size_t carve(size_t *at, size_t size)
 static void lay_out(struct layout *l, const struct iosched_cfg *cfg)
 {
     uint32_t ntags = tags_of(cfg), tag_words = (ntags + 63) / 64;
-    size_t at = 0, area = iosched__core_area(cfg);
+    size_t at = 0, area = core_area(cfg);
 
     l->buckets = iosched__pow2(cfg->queued_hint < 2 ? 2 : cfg->queued_hint);
     l->ring_size = IOSCHED_ATOMICS ? iosched__pow2(ntags) : 0;
@@ -352,7 +359,7 @@ int iosched_init(void *mem, size_t size, const char *policy,
         return IOSCHED_ERR_INVAL;
     err = complete_cfg(&c, cfg);
     if (err == IOSCHED_OK)
-        err = iosched__parse_policy(c.policies, policy, &choice);
+        err = iosched__parse_policy(&c, policy, &choice);
     if (err < 0)
         return err;
     lay_out(&l, &c);
@@ -420,12 +427,12 @@ int iosched_destroy(struct iosched *s)
         iosched_inbox_pending(s) == 1 ||
         (s->quarantined > 0 && s->tags != NULL))
         return IOSCHED_ERR_BUSY;
+    if (s->tags != NULL && iosched_tags_leave(s->tags, s->seat) < 0)
+        return IOSCHED_ERR_BUSY;        /* a wake is on its way */
     s->inside = 1;
     iosched__core_close_all(s);
     if (s->run->ops.exit != NULL)
         s->run->ops.exit(s->run->state);
-    if (s->tags != NULL)
-        (void)iosched_tags_leave(s->tags, s->seat);
     dealloc = s->cfg.dealloc;
     user = s->cfg.user;
     mem = s->allocated;

@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* stats.c - histograms and the counters that a finished request moves. */
-#include "internal.h"
-
-static inline unsigned bucket(iosched_dur d)
-{
-    unsigned b = iosched__high_bit(d | 512) - 9;
-
-    return b < IOSCHED_HIST_BUCKETS ? b : IOSCHED_HIST_BUCKETS - 1;
-}
+/* stats.c - histograms, and a copy of the counters for the caller. */
+#include "hot.h"
 
 int iosched_hist_bucket(iosched_dur d)
 {
-    return (int)bucket(d);
+    return (int)iosched__hist_bucket(d);
 }
 
 iosched_dur iosched_hist_floor(int b)
@@ -44,36 +37,6 @@ iosched_dur iosched_hist_quantile(const struct iosched_hist *h, uint32_t ppm)
             break;
     }
     return iosched_hist_floor(b);
-}
-
-static enum iosched_kind kind_of(const struct iosched_req *rq)
-{
-    if (rq->op == IOSCHED_READ)
-        return IOSCHED_KIND_READ;
-    if (rq->op != IOSCHED_WRITE)
-        return IOSCHED_KIND_OTHER;
-    return iosched__sync(rq) ? IOSCHED_KIND_SYNC : IOSCHED_KIND_ASYNC;
-}
-
-/** Count one request, be it a member, whose carrier has just finished. */
-void iosched__count_done(struct iosched *s, const struct iosched_req *rq,
-                         int status)
-{
-    struct iosched_stats *st = &s->stats;
-    enum iosched_kind k = kind_of(rq);
-    iosched_dur wait = rq->t_dispatch - rq->t_insert;
-    iosched_dur service = s->now - rq->t_dispatch;
-
-    st->completed[rq->op]++;
-    if (iosched__has_extent(rq))
-        st->blocks[rq->op] += rq->nblk;
-    if (status < 0)
-        st->failed++;
-    st->wait_sum += wait;
-    st->service_sum += service;
-    st->wait[k].n[bucket(wait)]++;
-    st->service[k].n[bucket(service)]++;
-    st->response[k].n[bucket(wait + service)]++;
 }
 
 int iosched_get_stats(const struct iosched *s, struct iosched_stats *out,

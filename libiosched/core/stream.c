@@ -5,7 +5,7 @@
  * is idle.  Free slots are used again longest unused first, so that a handle
  * kept by mistake is found out late rather than soon mistaken for another.
  */
-#include "internal.h"
+#include "hot.h"
 
 int iosched__prio_ok(uint16_t ioprio)
 {

@@ -7,7 +7,7 @@
  * held by an order or in flight is the core's and stays where it is; neither
  * policy hears of it again.
  */
-#include "internal.h"
+#include "hot.h"
 
 static void forget(struct iosched_req *rq)
 {
@@ -81,7 +81,7 @@ int iosched_switch(struct iosched *s, const char *policy, iosched_time now)
     fresh = s->run == &s->core[0] ? &s->core[1] : &s->core[0];
     err = s->cfg.flags & IOSCHED_F_NO_SWITCH
               ? IOSCHED_ERR_NOTSUP
-              : iosched__parse_policy(s->cfg.policies, policy, &choice);
+              : iosched__parse_policy(&s->cfg, policy, &choice);
     if (err == IOSCHED_OK)
         err = iosched__core_build(s, fresh, &choice);
     if (err < 0) {

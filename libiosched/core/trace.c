@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* trace.c - one event to the caller, once, in order. */
-#include "internal.h"
+#include "hot.h"
 
 void iosched__trace_out(struct iosched *s, unsigned action,
                         const struct iosched_req *rq,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* tunable.c - settings by name: the policy's, which live in its state, and the
  * core's own.  All start from their defaults, the preset and the string. */
-#include "internal.h"
+#include "hot.h"
 
 #define KIB_MAX INT64_C(0x7fffffff)
 
@@ -88,6 +88,7 @@ void iosched__core_tuned(struct iosched_core *c)
     uint64_t bytes = (uint64_t)c->tun[TUN_MAX_SECTORS_KB] * 1024u;
     uint64_t blocks = bytes / c->s->cfg.block_size;
 
+    c->hashes = c->tun[TUN_NOMERGES] < 2 || iosched__compat(c->s);
     c->merge_nblk = blocks < UINT32_MAX ? (uint32_t)blocks : UINT32_MAX;
 }
 

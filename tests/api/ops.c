@@ -325,6 +325,7 @@ START_TEST(whatever_comes_nothing_ever_passes_a_barrier)
     memset(rq, 0, sizeof rq);
     for (step = 0; step < 40000; step++) {
         struct iosched_req *r = &rq[rnd(&seed, 40)];
+        const struct iosched_req *m;
         unsigned what = rnd(&seed, 10);
 
         if (what < 4 && r->state == IOSCHED_STATE_IDLE) {
@@ -336,14 +337,16 @@ START_TEST(whatever_comes_nothing_ever_passes_a_barrier)
             seq[r - rq] = ++arrivals;
             insert_ok(s, r, step);
         } else if (what < 7 && (r = next(s, step)) != NULL) {
-            for (i = 0; i < 40; i++) {
-                const struct iosched_req *e = &rq[i];
+            for (m = r->first_member; m != NULL; m = m->next_member)
+                for (i = 0; i < 40; i++) {
+                    const struct iosched_req *e = &rq[i];
 
-                if (e->state == IOSCHED_STATE_IDLE || seq[i] >= seq[r - rq])
-                    continue;
-                ck_assert_uint_eq(e->flags & IOSCHED_RQ_BARRIER, 0);
-                ck_assert_uint_eq(r->flags & IOSCHED_RQ_BARRIER, 0);
-            }
+                    if (e->state == IOSCHED_STATE_IDLE ||
+                        seq[i] >= seq[m - rq])
+                        continue;
+                    ck_assert_uint_eq(e->flags & IOSCHED_RQ_BARRIER, 0);
+                    ck_assert_uint_eq(m->flags & IOSCHED_RQ_BARRIER, 0);
+                }
             seen += (r->flags & IOSCHED_RQ_BARRIER) != 0;
             fly[n++] = r;
         } else if (what >= 7 && n > 0) {

@@ -113,7 +113,9 @@ struct model {
     struct mgroup       groups[MODEL_GROUPS];       /* 0: the root        */
 
     /* Time. */
-    iosched_time now, core, offset;
+    iosched_time now;                   /* of the next call               */
+    iosched_time entered;               /* of the last call               */
+    iosched_time core, offset;
     int          refused;               /* a queue_full at this very now  */
     iosched_time retry_at;              /* core; NEVER: not armed         */
     iosched_dur  retry_wait;
@@ -133,7 +135,7 @@ struct model {
     uint32_t             ntags;
     unsigned char        tag[MODEL_TAGS];           /* enum tag_state     */
     uint64_t             late[MODEL_COOKIES];
-    uint32_t             nlate;
+    uint32_t             nlate, landings;
     uint32_t             wakes;         /* heard                          */
     int                  owed_wake;     /* FULL for want of a tag         */
 
@@ -248,10 +250,6 @@ void model_merge_limit(struct model *m);
 /** The item is idle again, or DONE. */
 void model_settle(struct model *m, uint32_t i, unsigned state);
 void model_take_in(struct model *m, uint32_t i, iosched_time age);
-/** Members of carrier c, ascending; *n of them. */
-void model_members(struct model *m, uint32_t c, uint32_t *list, uint32_t *n);
-int  model_land(struct model *m, uint32_t i, int status, unsigned state,
-                int answer);
 void model_objects_settle(struct model *m);
 /** Who has been passed over by the dispatch of x: the bound of deadline. */
 void model_bound(struct model *m, uint32_t x);

@@ -327,6 +327,30 @@ START_TEST(a_seat_is_busy_while_it_is_being_woken)
 }
 END_TEST
 
+static void wake_refuse_and_leave(void *user)
+{
+    ck_assert_int_eq(iosched_tags_get(leave_set, *(const int *)user, 0), -1);
+    wake_and_leave(user);
+}
+
+START_TEST(it_is_busy_then_even_if_it_is_refused_once_more)
+{
+    struct fenced f;
+    struct iosched_tags *t = leave_set = make(&f, 2, 1, 2);
+    int one = 1;
+
+    leave_answer = 0;
+    join_all(t, 1);
+    ck_assert_int_eq(iosched_tags_join(t, wake_refuse_and_leave, &one), 1);
+    take_all(t, 0);
+    ck_assert_int_eq(iosched_tags_get(t, 1, 0), -1);
+    ck_assert_int_eq(iosched_tags_put(t, 1), 0);    /* the reserved one */
+    ck_assert_int_eq(leave_answer, IOSCHED_ERR_BUSY);
+    ck_assert_int_eq(iosched_tags_leave(t, 1), 0);
+    free_fenced(&f);
+}
+END_TEST
+
 START_TEST(who_left_is_not_woken_nor_who_sits_there_next)
 {
     struct fenced f;
@@ -677,6 +701,7 @@ int main(void)
     tcase_add_test(tc, seats_are_given_once_and_can_be_given_up);
     tcase_add_test(tc, a_seat_that_holds_tags_is_busy);
     tcase_add_test(tc, a_seat_is_busy_while_it_is_being_woken);
+    tcase_add_test(tc, it_is_busy_then_even_if_it_is_refused_once_more);
     tcase_add_test(tc, who_left_is_not_woken_nor_who_sits_there_next);
     tcase_add_test(tc, a_scheduler_and_its_seat_find_each_other);
     tcase_add_loop_test(tc, tags_are_0_to_depth_minus_1_lowest_free_first,

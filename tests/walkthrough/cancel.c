@@ -168,6 +168,9 @@ static void cancel_requeued(const char *policy)
         CHECK_EQ(iosched_requeue(r.s, rq, r.now), IOSCHED_OK);
         CHECK_EQ(iosched_inflight(r.s), 0);
         CHECK_EQ(iosched_queued(r.s), 3);
+        CHECK_EQ(iosched_dispatch(r.s, &rq, 0, r.now), IOSCHED_GOT);
+        CHECK(rq == &r.w[0] && rq->nmembers == 3);  /* it would be next */
+        CHECK_EQ(iosched_requeue(r.s, rq, r.now), IOSCHED_OK);
         CHECK_EQ(iosched_cancel(r.s, &r.w[out], r.now), IOSCHED_OK);
         ours_again(&r, out);
         CHECK_EQ(iosched_queued(r.s), 2);

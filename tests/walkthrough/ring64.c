@@ -36,6 +36,7 @@ struct rig {
     struct io_uring ring;
     struct iovec    vec[DEPTH][SEGS];   /* by tag: until it completes     */
     int             fd;
+    int             backwards;  /* tell of the full ring last             */
     uint64_t        lost;       /* cookie of what was aborted, or 0       */
     uint32_t        most;       /* in flight                              */
     unsigned        full;       /* times the ring would not take one      */
@@ -111,9 +112,12 @@ static void fill_ring(struct rig *r)
         for (i = 0; i < n && ring_submit(r, batch[i]) == 0; i++)
             ;
         if (i < n) {                            /* fewer slots than we said */
-            for (uint32_t k = n; --k > i;)      /* not tried: just back ... */
+            if (!r->backwards)
+                CHECK_EQ(iosched_queue_full(r->s, batch[i], now), IOSCHED_OK);
+            for (uint32_t k = n; --k > i;)      /* not tried: just back */
                 CHECK_EQ(iosched_requeue(r->s, batch[k], now), IOSCHED_OK);
-            CHECK_EQ(iosched_queue_full(r->s, batch[i], now), IOSCHED_OK);
+            if (r->backwards)                   /* whichever comes first */
+                CHECK_EQ(iosched_queue_full(r->s, batch[i], now), IOSCHED_OK);
             CHECK_EQ(iosched_inflight(r->s), taken + i);
             CHECK_EQ(iosched_depth(r->s), taken + i);   /* what it took */
             r->full++;
@@ -180,7 +184,8 @@ static void lose_one(struct rig *r)
     }
 }
 
-static void run(const char *policy, unsigned entries, int fd, int lose)
+static void run(const char *policy, unsigned entries, int fd, int backwards,
+                int lose)
 {
     static struct rig r;
     struct iosched_cfg cfg;
@@ -191,6 +196,7 @@ static void run(const char *policy, unsigned entries, int fd, int lose)
 
     memset(&r, 0, sizeof r);
     r.fd = fd;
+    r.backwards = backwards;
     err = io_uring_queue_init(entries, &r.ring, 0);
     if (err == -ENOSYS || err == -EPERM) {
         printf("skipped: the kernel refuses an io_uring: %s\n",
@@ -246,12 +252,13 @@ int main(void)
     int fd = make_file();
 
     part("64 are in flight, and each read gets its own bytes");
-    run("deadline", DEPTH, fd, 0);
-    run("noop", DEPTH, fd, 0);
+    run("deadline", DEPTH, fd, 0, 0);
+    run("noop", DEPTH, fd, 0, 0);
     part("a ring of 32 says no, and nothing is lost or read twice");
-    run("deadline", 32, fd, 0);
+    run("deadline", 32, fd, 0, 0);
+    run("deadline", 32, fd, 1, 0);
     part("a completion that comes after abort ends nobody else's request");
-    run("deadline", DEPTH, fd, 1);
+    run("deadline", DEPTH, fd, 0, 1);
     close(fd);
     return 0;
 }

@@ -234,6 +234,8 @@ static void thousand_switches(void)
                 CHECK(slot + 1 < DEPTH);
             flying[slot] = rq;
         }
+        CHECK(iosched_queued(s) == 0 || iosched_inflight(s) > 0 ||
+              iosched_next_expiry(s) != IOSCHED_NEVER);
         slot = check_random(&seed, DEPTH);
         for (unsigned i = 0; i < 3; i++, slot = (slot + 1) % DEPTH) {
             if (flying[slot] == NULL)

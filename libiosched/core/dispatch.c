@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* dispatch.c - a request goes out.
+ *
+ * Given back, direct, emitted: these lists in this order, and the policy is
+ * asked when the last is empty.  Direct ones pass the policy head_burst times in
+ * a row at most.
+ */
+#include "hot.h"
+
+/** Let the policy fill the emitted list.  @return enum iosched_picked. */
+static inline int ask_policy(struct iosched *s, unsigned flags)
+{
+    struct iosched_core *c = s->run;
+    int answer;
+
+    if (s->emitted.head != NULL)
+        return IOSCHED_GOT;
+    if (c->held == 0 && !iosched__compat(s))
+        return IOSCHED_EMPTY;
+    answer = c->ops.dispatch(c->state, flags);
+    /* The originals drained wholly before the first request went out. */
+    if (flags & IOSCHED_DISPATCH_FORCE && iosched__compat(s))
+        while (answer == IOSCHED_GOT && c->held > 0)
+            answer = c->ops.dispatch(c->state, flags);
+    if (s->emitted.head != NULL)
+        return IOSCHED_GOT;
+    if (c->held == 0)
+        return IOSCHED_EMPTY;
+    if (s->inflight == 0 && c->next == IOSCHED_NEVER &&
+        !(flags & IOSCHED_DISPATCH_FORCE)) {
+        /* A policy that waits for nothing would wait for ever. */
+        IOSCHED_ASSERT(!"HOLD without a timer or anything in flight");
+        answer = c->ops.dispatch(c->state, flags | IOSCHED_DISPATCH_FORCE);
+        return s->emitted.head != NULL ? IOSCHED_GOT : IOSCHED_HOLD;
+    }
+    return IOSCHED_HOLD;
+}
+
+/** The request to issue next, still in its list, or NULL and *answer. */
+static inline struct iosched_req *next_up(struct iosched *s, unsigned flags,
+                                   int *answer)
+{
+    /* The originals' drain emptied the policy before anything was fetched, so
+     * that what is given back moves the sweep only after the sort. */
+    if (flags & IOSCHED_DISPATCH_FORCE && iosched__compat(s))
+        (void)ask_policy(s, flags);
+    *answer = IOSCHED_GOT;
+    if (s->requeued.head != NULL)
+        return s->requeued.head;
+    if (s->direct.head != NULL && s->head_run < s->cfg.head_burst)
+        return s->direct.head;
+    *answer = ask_policy(s, flags);
+    if (*answer == IOSCHED_GOT)
+        return s->emitted.head;
+    if (s->direct.head != NULL) {
+        *answer = IOSCHED_GOT;
+        return s->direct.head;
+    }
+    if (*answer == IOSCHED_EMPTY && s->queued > 0)
+        *answer = IOSCHED_HOLD;         /* a barrier or an overlap */
+    return NULL;
+}
+
+static void hold_begins(struct iosched *s)
+{
+    if (s->holding)
+        return;
+    s->holding = 1;
+    s->hold_since = s->now;
+    s->stats.holds++;
+    iosched__event_note(s, IOSCHED_EV_HOLD, NULL,
+                        s->retry_at != IOSCHED_NEVER ? "device busy"
+                        : s->run->held > 0           ? "policy"
+                        : s->blocked > 0             ? "overlap"
+                                                     : "barrier", 0);
+}
+
+static void hold_ends(struct iosched *s)
+{
+    if (!s->holding)
+        return;
+    s->holding = 0;
+    s->stats.held += s->now - s->hold_since;
+    iosched__event(s, IOSCHED_EV_UNHOLD, NULL, 0);
+}
+
+/** Take rq off its list and give it slot `tag`. */
+static inline void issue(struct iosched *s, struct iosched_req *rq, int32_t tag)
+{
+    struct slot *slot = &s->slots[tag];
+
+    switch (iosched__place(rq)) {
+    case PLACE_REQUEUED:
+        iosched__list_remove(&s->requeued, rq);
+        break;
+    case PLACE_DIRECT:
+        iosched__list_remove(&s->direct, rq);
+        s->head_run++;
+        if (rq->flags & IOSCHED_RQ_HEAD || rq->op == IOSCHED_PASS)
+            s->stats.heads++;
+        if (rq->flags & IOSCHED_RQ_BARRIER && rq->phase == IOSCHED_PHASE_DATA)
+            s->stats.barriers++;
+        break;
+    default:
+        iosched__list_remove(&s->emitted, rq);
+        s->head_run = 0;
+        break;
+    }
+    iosched__swept(s, rq);
+    iosched__set_place(rq, PLACE_FLYING);
+    if (++slot->generation == 0)
+        slot->generation = 1;
+    slot->rq = rq;
+    IOSCHED_AO_STORE(&slot->live, slot->generation);
+    rq->generation = slot->generation;
+    rq->tag = tag;
+    rq->state = IOSCHED_STATE_INFLIGHT;
+    rq->t_dispatch = s->now;
+    rq->sort.key = s->next_dispatch++;
+    s->queued -= rq->nmembers;
+    if (s->inflight++ == 0)
+        s->busy_since = s->now;
+    if (s->inflight > s->stats.max_inflight)
+        s->stats.max_inflight = s->inflight;
+    iosched__stream_of(s, rq)->inflight++;
+    s->stats.dispatches++;
+    iosched__event(s, IOSCHED_EV_DISPATCH, rq, tag);
+    if (rq->core_flags_ & RQ_KNOWN && s->run->ops.issued != NULL)
+        s->run->ops.issued(s->run->state, rq);
+}
+
+/** One decision.  @return enum iosched_picked. */
+static inline int pick(struct iosched *s, struct iosched_req **out, unsigned flags)
+{
+    struct iosched_req *rq;
+    int32_t tag;
+    int answer;
+
+    *out = NULL;
+    if (s->frozen > 0)
+        return IOSCHED_FROZEN;
+    if (s->queued == 0 && !iosched__compat(s))
+        return IOSCHED_EMPTY;
+    if (s->retry_at != IOSCHED_NEVER)
+        return IOSCHED_HOLD;
+    if (s->inflight >= s->depth_now)
+        return s->queued > 0 ? IOSCHED_FULL : IOSCHED_EMPTY;
+    rq = next_up(s, flags, &answer);
+    if (rq == NULL)
+        return answer;
+    tag = iosched__tag_get(s, iosched__sync(rq));
+    if (tag < 0)
+        return IOSCHED_FULL;
+    issue(s, rq, tag);
+    *out = rq;
+    return IOSCHED_GOT;
+}
+
+/** The same, with what is counted about the answer. */
+static inline int decide(struct iosched *s, struct iosched_req **out, unsigned flags)
+{
+    int answer = pick(s, out, flags);
+
+    if (IOSCHED_UNLIKELY(s->holding) && answer != IOSCHED_HOLD)
+        hold_ends(s);
+    if (answer == IOSCHED_HOLD) {
+        hold_begins(s);
+    } else if (answer == IOSCHED_FULL) {
+        s->stats.fulls++;
+        iosched__event(s, IOSCHED_EV_NOSLOT, NULL, 0);
+    }
+    return answer;
+}
+
+int iosched_dispatch(struct iosched *s, struct iosched_req **out,
+                     unsigned flags, iosched_time now)
+{
+    int answer;
+
+    if (out == NULL)
+        return IOSCHED_ERR_INVAL;
+    *out = NULL;
+    if (flags & ~IOSCHED_DISPATCH_FORCE)
+        return IOSCHED_ERR_NOTSUP;
+    answer = iosched__enter(s, now);
+    if (answer < 0)
+        return answer;
+    answer = decide(s, out, flags);
+    iosched__leave(s);
+    return answer;
+}
+
+int iosched_dispatch_many(struct iosched *s, struct iosched_req **out,
+                          uint32_t max, uint32_t *n, unsigned flags,
+                          iosched_time now)
+{
+    int answer;
+
+    if (n != NULL)
+        *n = 0;
+    if (n == NULL || out == NULL || max == 0)
+        return IOSCHED_ERR_INVAL;
+    if (flags & ~IOSCHED_DISPATCH_FORCE)
+        return IOSCHED_ERR_NOTSUP;
+    answer = iosched__enter(s, now);
+    if (answer < 0)
+        return answer;
+    do {
+        answer = decide(s, &out[*n], flags);
+        if (answer == IOSCHED_GOT)
+            ++*n;
+    } while (answer == IOSCHED_GOT && *n < max);
+    iosched__leave(s);
+    return answer;
+}
