@@ -129,6 +129,15 @@ static inline void issue(struct iosched *s, struct iosched_req *rq, int32_t tag)
         s->run->ops.issued(s->run->state, rq);
 }
 
+/** The originals asked the policy even then, and one of them takes note. */
+static int nothing_queued(struct iosched *s, unsigned flags)
+{
+    if (iosched__compat(s) && s->retry_at == IOSCHED_NEVER &&
+        s->inflight < s->depth_now)
+        (void)s->run->ops.dispatch(s->run->state, flags);
+    return IOSCHED_EMPTY;
+}
+
 /** One decision.  @return enum iosched_picked. */
 static inline int pick(struct iosched *s, struct iosched_req **out, unsigned flags)
 {
@@ -139,12 +148,12 @@ static inline int pick(struct iosched *s, struct iosched_req **out, unsigned fla
     *out = NULL;
     if (s->frozen > 0)
         return IOSCHED_FROZEN;
-    if (s->queued == 0 && !iosched__compat(s))
-        return IOSCHED_EMPTY;
+    if (s->queued == 0)
+        return nothing_queued(s, flags);
     if (s->retry_at != IOSCHED_NEVER)
         return IOSCHED_HOLD;
     if (s->inflight >= s->depth_now)
-        return s->queued > 0 ? IOSCHED_FULL : IOSCHED_EMPTY;
+        return IOSCHED_FULL;
     rq = next_up(s, flags, &answer);
     if (rq == NULL)
         return answer;

@@ -99,11 +99,12 @@ struct posting {
 /** A request's place among overlapping ones: order.c. */
 struct order_node {
     struct iosched_rbnode rb;           /* key: lba; or the free list     */
-    uint64_t              max_end;      /* of its subtree                 */
+    uint64_t              max_end;      /* of its subtree; likewise ...   */
+    uint64_t              min_seq, max_seq;
     struct iosched_req   *rq;
     struct order_node    *blocker;      /* whom rq waits for, or NULL     */
-    struct order_node    *waiters;      /* who waits for rq               */
-    struct order_node    *wait_next, **wait_prev;
+    struct order_node    *waiters, *last_waiter;    /* by arrival         */
+    struct order_node    *wait_next, *wait_prev;
 };
 
 /* --- A policy that runs ------------------------------------------------------ */

@@ -127,7 +127,20 @@ const struct iosched_req *iosched_carrier(const struct iosched_req *rq)
 }
 
 /* --- Looking for a carrier ------------------------------------------------- */
-/** A carrier that ends where rq starts and may carry it, or NULL. */
+/** May `low` and `high`, which follows it on the device, become one?  The older
+ *  would absorb, so that is what is asked. */
+static int may_meet(struct iosched *s, struct iosched_req *low,
+                    struct iosched_req *high)
+{
+    if (!iosched__fits(s, low, high) || !iosched__mergeable(low) ||
+        !iosched__mergeable(high))
+        return 0;
+    return low->seq_ < high->seq_
+               ? iosched__may_join(s, low, high, IOSCHED_MERGED_BACK)
+               : iosched__may_join(s, high, low, IOSCHED_MERGED_FRONT);
+}
+
+/** A carrier that ends where rq starts and may become one with it, or NULL. */
 static struct iosched_req *ends_at(struct iosched *s, struct iosched_req *rq)
 {
     struct iosched_req *c = *iosched__bucket(s, rq->xlba);
@@ -136,8 +149,7 @@ static struct iosched_req *ends_at(struct iosched *s, struct iosched_req *rq)
     for (; c != NULL; c = c->link_next_) {
         if (iosched__end(c) != rq->xlba || c == rq)
             continue;
-        if (iosched__fits(s, c, rq) &&
-            iosched__may_join(s, c, rq, IOSCHED_MERGED_BACK))
+        if (may_meet(s, c, rq))
             return c;
         if (--tries == 0)
             break;
@@ -145,7 +157,7 @@ static struct iosched_req *ends_at(struct iosched *s, struct iosched_req *rq)
     return NULL;
 }
 
-/** A carrier that starts where rq ends and may carry it, or NULL. */
+/** A carrier that starts where rq ends and may become one with it, or NULL. */
 static struct iosched_req *starts_at(struct iosched *s, struct iosched_req *rq)
 {
     struct iosched_core *core = s->run;
@@ -154,11 +166,10 @@ static struct iosched_req *starts_at(struct iosched *s, struct iosched_req *rq)
     if (*iosched__starts(s, iosched__end(rq)) == 0 || core->ops.find == NULL)
         return NULL;
     c = core->ops.find(core->state, rq, iosched__end(rq));
-    if (c == NULL || c == rq || c->xlba != iosched__end(rq) ||
-        !iosched__fits(s, c, rq) ||
-        !iosched__may_join(s, c, rq, IOSCHED_MERGED_FRONT))
-        return NULL;
-    return c;
+    return c != NULL && c != rq && c->xlba == iosched__end(rq) &&
+                   may_meet(s, rq, c)
+               ? c
+               : NULL;
 }
 
 /** The older of two carriers absorbs the other; b follows a on the device. */
@@ -171,20 +182,21 @@ static void meet(struct iosched *s, struct iosched_req *a,
         iosched__absorb(s, b, a, IOSCHED_MERGED_FRONT);
 }
 
-/** `into` grew at one end: does it touch another there? */
-static void look_further(struct iosched *s, struct iosched_req *into,
-                         int where)
+/** Does `rq`, if the policy still holds it, touch another at this end? */
+static void look_further(struct iosched *s, struct iosched_req *rq, int where)
 {
     struct iosched_req *other;
 
+    if (iosched__place(rq) != PLACE_POLICY)
+        return;
     if (where == IOSCHED_MERGED_BACK) {
-        other = starts_at(s, into);
+        other = starts_at(s, rq);
         if (other != NULL)
-            meet(s, into, other);
+            meet(s, rq, other);
     } else {
-        other = ends_at(s, into);
+        other = ends_at(s, rq);
         if (other != NULL)
-            meet(s, other, into);
+            meet(s, other, rq);
     }
 }
 
@@ -201,8 +213,7 @@ static void overtake(struct iosched *s, struct iosched_req *rq,
         meet(s, other, rq);
     else
         meet(s, rq, other);
-    look_further(s, rq, where == IOSCHED_MERGED_BACK ? IOSCHED_MERGED_FRONT
-                                                     : IOSCHED_MERGED_BACK);
+    look_further(s, rq, where);         /* at the end that is still free */
 }
 
 /** Let rq, which is mergeable, ride on a queued request.
@@ -233,7 +244,6 @@ int iosched__merge(struct iosched *s, struct iosched_req *rq)
     if (c->ops.merged != NULL)
         c->ops.merged(c->state, into, rq, where);
     iosched__joined(s, into, rq, where);
-    if (iosched__place(into) == PLACE_POLICY)
-        look_further(s, into, where);
+    look_further(s, into, where);
     return where;
 }

@@ -7,9 +7,9 @@
  *
  * With IOSCHED_F_ORDER_OVERLAPS each admitted request has a node in one of two
  * interval trees, those that only read and those that write, keyed by lba and
- * augmented with the largest end.  One that conflicts with an earlier one is
- * blocked: it waits at that one, its blocker, and looks again for another when
- * the blocker is idle.  Nodes come from a pool of fixed size; without one left,
+ * augmented with the largest end and the range of arrivals.  One that conflicts
+ * with earlier ones is blocked: it waits at the youngest of them, its blocker,
+ * and looks again when that is idle.  Nodes come from a pool of fixed size; without one left,
  * arrivals wait as they do behind a barrier, which only costs the policy some
  * choice: as many as the pool holds are already there to choose from.
  */
@@ -23,43 +23,56 @@ static uint64_t end_of(const struct order_node *n)
     return n->rq->lba + n->rq->nblk;
 }
 
+static void include(struct order_node *n, struct iosched_rbnode *kid)
+{
+    const struct order_node *k;
+
+    if (kid == NULL)
+        return;
+    k = node_of(kid);
+    if (k->max_end > n->max_end)
+        n->max_end = k->max_end;
+    if (k->min_seq < n->min_seq)
+        n->min_seq = k->min_seq;
+    if (k->max_seq > n->max_seq)
+        n->max_seq = k->max_seq;
+}
+
 static int augment(struct iosched_rbnode *rb)
 {
     struct order_node *n = node_of(rb);
-    struct iosched_rbnode *kid;
-    uint64_t max = end_of(n);
+    uint64_t end = n->max_end, min = n->min_seq, max = n->max_seq;
 
-    if ((kid = iosched_rb_left(rb)) != NULL && node_of(kid)->max_end > max)
-        max = node_of(kid)->max_end;
-    if ((kid = iosched_rb_right(rb)) != NULL && node_of(kid)->max_end > max)
-        max = node_of(kid)->max_end;
-    if (n->max_end == max)
-        return 0;
-    n->max_end = max;
-    return 1;
+    n->max_end = end_of(n);
+    n->min_seq = n->max_seq = n->rq->seq_;
+    include(n, iosched_rb_left(rb));
+    include(n, iosched_rb_right(rb));
+    return n->max_end != end || n->min_seq != min || n->max_seq != max;
 }
 
-/** A node below rb that overlaps rq and arrived before it, or NULL.  Recurses
- *  as deep as the tree, that is at most twice the logarithm of its size. */
-static struct order_node *earlier(struct iosched_rbnode *rb,
-                                  const struct iosched_req *rq)
+/** The youngest of `best` and the nodes below rb that overlap rq and arrived
+ *  before it.  Subtrees that end too low, hold nothing older than rq or nothing
+ *  younger than `best` are left out.  Recurses as deep as the tree, that is at
+ *  most twice the logarithm of its size. */
+static struct order_node *latest(struct iosched_rbnode *rb,
+                                 const struct iosched_req *rq,
+                                 struct order_node *best)
 {
-    struct order_node *n, *hit;
-
     while (rb != NULL) {
-        n = node_of(rb);
-        if (n->max_end <= rq->lba)
-            return NULL;
-        hit = earlier(iosched_rb_left(rb), rq);
-        if (hit != NULL)
-            return hit;
-        if (rb->key >= rq->lba + rq->nblk)
-            return NULL;
-        if (end_of(n) > rq->lba && n->rq->seq_ < rq->seq_)
-            return n;
-        rb = iosched_rb_right(rb);
+        struct order_node *n = node_of(rb);
+
+        if (n->max_end <= rq->lba || n->min_seq >= rq->seq_ ||
+            (best != NULL && n->max_seq <= best->rq->seq_))
+            return best;
+        if (rb->key < rq->lba + rq->nblk) {
+            best = latest(iosched_rb_right(rb), rq, best);
+            if (end_of(n) > rq->lba && n->rq->seq_ < rq->seq_ &&
+                (best == NULL || n->rq->seq_ > best->rq->seq_))
+                best = n;
+        }
+        rb = iosched_rb_left(rb);
     }
-    return NULL;
+    return best;
 }
 
 static int writes(const struct iosched_req *rq)
@@ -91,30 +104,37 @@ void iosched__order_init(struct iosched *s)
     }
 }
 
-/** Wait for an earlier request that rq conflicts with.  @return 0: none. */
+/** Wait for an earlier request that rq conflicts with: for the youngest, so
+ *  that a chain of conflicts is a chain of waiters and each completion lets one
+ *  of them go.  @return 0: there is none. */
 static int block(struct iosched *s, struct order_node *n)
 {
     struct iosched_req *rq = n->rq;
-    struct order_node *b = earlier(iosched_rb_root(&s->writers), rq);
+    struct order_node *b = latest(iosched_rb_root(&s->writers), rq, NULL);
+    struct order_node *after;
 
-    if (b == NULL && writes(rq))
-        b = earlier(iosched_rb_root(&s->readers), rq);
+    if (writes(rq))
+        b = latest(iosched_rb_root(&s->readers), rq, b);
     n->blocker = b;
     if (b == NULL)
         return 0;
-    n->wait_next = b->waiters;
-    n->wait_prev = &b->waiters;
-    if (b->waiters != NULL)
-        b->waiters->wait_prev = &n->wait_next;
-    b->waiters = n;
+    for (after = b->last_waiter;
+         after != NULL && after->rq->seq_ > rq->seq_; after = after->wait_prev)
+        ;
+    n->wait_prev = after;
+    n->wait_next = after != NULL ? after->wait_next : b->waiters;
+    *(n->wait_next != NULL ? &n->wait_next->wait_prev : &b->last_waiter) = n;
+    *(after != NULL ? &after->wait_next : &b->waiters) = n;
     return 1;
 }
 
 static void unblock(struct order_node *n)
 {
-    *n->wait_prev = n->wait_next;
-    if (n->wait_next != NULL)
-        n->wait_next->wait_prev = n->wait_prev;
+    struct order_node *b = n->blocker, *prev = n->wait_prev,
+                      *next = n->wait_next;
+
+    *(prev != NULL ? &prev->wait_next : &b->waiters) = next;
+    *(next != NULL ? &next->wait_prev : &b->last_waiter) = prev;
     n->blocker = NULL;
 }
 
@@ -122,19 +142,15 @@ static void unblock(struct order_node *n)
  *  order of arrival. */
 static void retire(struct iosched *s, struct iosched_req *rq)
 {
-    struct order_node *n = rq->order_, *w, *first;
+    struct order_node *n = rq->order_, *w;
 
     rq->order_ = NULL;
-    n->blocker = NULL;
     iosched_rb_remove(writes(rq) ? &s->writers : &s->readers, &n->rb);
-    while (n->waiters != NULL) {
-        for (first = w = n->waiters; w != NULL; w = w->wait_next)
-            if (w->rq->seq_ < first->rq->seq_)
-                first = w;
-        unblock(first);
-        if (!block(s, first)) {
+    while ((w = n->waiters) != NULL) {
+        unblock(w);
+        if (!block(s, w)) {
             s->blocked--;
-            iosched__route(s, first->rq);
+            iosched__route(s, w->rq);
         }
     }
     n->rq = NULL;
@@ -154,8 +170,7 @@ static int let_in(struct iosched *s, struct iosched_req *rq)
     n = s->order_free;
     s->order_free = n->wait_next;
     n->rq = rq;
-    n->waiters = NULL;
-    n->max_end = 0;
+    n->waiters = n->last_waiter = NULL;
     rq->order_ = n;
     if (block(s, n)) {
         iosched__set_place(rq, PLACE_BLOCKED);

@@ -234,6 +234,23 @@ START_TEST(groups_nest_and_hold_their_weights)
 }
 END_TEST
 
+START_TEST(the_root_is_always_there_whatever_is_done_to_its_handle)
+{
+    struct iosched *s = start_small(4, 4);
+    struct iosched_group *g = open_group(s, NULL),
+                         *root = iosched_group_parent(g);
+
+    insert_of(s, &rq[0], NULL);
+    /* The default stream moves out, so that the root looks empty. */
+    (void)iosched_stream_set_group(iosched_req_stream(&rq[0]), g, 0);
+    complete_ok(s, next(s, 0), 0);
+    ck_assert_int_lt(iosched_group_close(root, 0), 0);
+    ck_assert_int_lt(iosched_group_close(g, 0), 0);
+    ck_assert_ptr_eq(iosched_group_parent(open_group(s, NULL)), root);
+    stop(s, 0);
+}
+END_TEST
+
 START_TEST(weights_are_1_to_10000_and_nothing_else)
 {
     static const uint32_t bad[] = { 0, 10001, UINT32_MAX };
@@ -419,6 +436,8 @@ int main(void)
         the_default_stream_is_always_there_whatever_is_done_to_its_handle);
     tcase_add_test(tc, yield_takes_open_streams_of_this_scheduler_and_null);
     tcase_add_test(tc, groups_nest_and_hold_their_weights);
+    tcase_add_test(tc,
+        the_root_is_always_there_whatever_is_done_to_its_handle);
     tcase_add_test(tc, weights_are_1_to_10000_and_nothing_else);
     tcase_add_test(tc, the_leaf_weight_of_the_root_is_set_by_null);
     tcase_add_test(tc, a_group_with_open_streams_or_children_is_not_closed);

@@ -325,7 +325,8 @@ int model_stream_close(struct model *m, uint32_t stream)
     struct mstream *st = &m->streams[stream];
     int rc;
 
-    model_enter(m);
+    if (st->h != NULL)
+        model_enter(m);
     rc = iosched_stream_close(st->h, m->now);
     if (st->h == NULL)
         return model_expect(m, CALL_STREAM_CLOSE, rc, IOSCHED_OK);
