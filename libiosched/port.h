@@ -61,16 +61,20 @@
 typedef AO_t iosched__word;
 #  define IOSCHED_AO_LOAD(p)          AO_load_acquire(p)
 #  define IOSCHED_AO_STORE(p, v)      AO_store_release((p), (v))
-#  define IOSCHED_AO_CAS(p, old, new) AO_compare_and_swap_full((p), (old), (new))
+#  define IOSCHED_AO_CAS(p, old, new) \
+       AO_compare_and_swap_full((p), (old), (new))
 #  define IOSCHED_AO_ADD(p, n)        AO_fetch_and_add_full((p), (n))
 #  define IOSCHED_AO_FENCE()          AO_nop_full()
 #elif defined(IOSCHED_BUILTIN_ATOMICS)  /* GCC and Clang, without a library */
 #  define IOSCHED_ATOMICS 1
 typedef size_t iosched__word;
 #  define IOSCHED_AO_LOAD(p)          __atomic_load_n((p), __ATOMIC_ACQUIRE)
-#  define IOSCHED_AO_STORE(p, v)      __atomic_store_n((p), (v), __ATOMIC_RELEASE)
-#  define IOSCHED_AO_CAS(p, old, new) __sync_bool_compare_and_swap((p), (old), (new))
-#  define IOSCHED_AO_ADD(p, n)        __atomic_fetch_add((p), (n), __ATOMIC_SEQ_CST)
+#  define IOSCHED_AO_STORE(p, v) \
+       __atomic_store_n((p), (v), __ATOMIC_RELEASE)
+#  define IOSCHED_AO_CAS(p, old, new) \
+       __sync_bool_compare_and_swap((p), (old), (new))
+#  define IOSCHED_AO_ADD(p, n) \
+       __atomic_fetch_add((p), (n), __ATOMIC_SEQ_CST)
 #  define IOSCHED_AO_FENCE()          __sync_synchronize()
 #else
 #  define IOSCHED_ATOMICS 0

@@ -17,6 +17,16 @@
 #  define IOSCHED_UNLIKELY(x) (x)
 #endif
 
+/* For the few functions a request passes once, in one place: worth the bytes,
+ * unless bytes are what is saved. */
+#if defined(__GNUC__) && defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__)
+#  define IOSCHED_HOT static inline __attribute__((always_inline))
+#  define IOSCHED_COLD __attribute__((noinline, cold))
+#else
+#  define IOSCHED_HOT static inline
+#  define IOSCHED_COLD
+#endif
+
 /** t + d, or IOSCHED_NEVER if that is past the end of time. */
 static inline iosched_time iosched__later(iosched_time t, iosched_dur d)
 {

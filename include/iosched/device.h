@@ -26,10 +26,10 @@ IOSCHED_BEGIN_DECLS
 
 struct iosched_device;
 
-/* --- What it is made of -------------------------------------------------- */
+/* --- What it is made of --------------------------------------------------- */
 /** Append-only.  Set struct_size, zero the rest for the defaults. */
 struct iosched_device_cfg {
-    uint32_t    struct_size;
+    uint32_t    struct_size;        /* sizeof(struct iosched_device_cfg)  */
     uint32_t    block_size;         /* bytes, a power of two >= 512; 512  */
     uint64_t    capacity_nblk;      /* 0: the profile's                   */
     uint64_t    seed;               /* of its every random number; 0 too  */
@@ -37,7 +37,7 @@ struct iosched_device_cfg {
      *  parameter given twice the last counts.
      *  NULL: "null".  "linear:flat,tag_depth=32,policy=sstf" */
     const char *model;
-    void       *user;
+    void       *user;               /* handed to trace                    */
     /** Every media access, as it is chosen, in order of time; so start may lie
      *  before the now of the call it comes from.  NULL: nobody looks. */
     void      (*trace)(void *user, const struct iosched_device *d,
@@ -55,7 +55,7 @@ IOSCHED_API int iosched_device_param_at(const char *model, size_t i,
                                         struct iosched_tunable *out,
                                         size_t size);
 
-/* --- Life ---------------------------------------------------------------- */
+/* --- Life ----------------------------------------------------------------- */
 /** Bytes iosched_device_init() needs, aligned as iosched_align(); 0 if cfg is
  *  invalid.  A linear with 64 tags: below 8 KiB.  O(parameters). */
 IOSCHED_API size_t iosched_device_size(const struct iosched_device_cfg *cfg);
@@ -81,7 +81,7 @@ IOSCHED_API uint32_t iosched_device_depth(const struct iosched_device *d);
 IOSCHED_API int iosched_device_set_depth(struct iosched_device *d,
                                          uint32_t depth, iosched_time now);
 
-/* --- Commands ------------------------------------------------------------ */
+/* --- Commands ------------------------------------------------------------- */
 #define IOSCHED_CMD_FUA       0x1u  /* on the medium before it completes  */
 #define IOSCHED_CMD_ORDERED   0x2u  /* after all earlier, before all later*/
                                     /* but HEAD                           */
@@ -99,36 +99,50 @@ struct iosched_cmd {
     uint16_t    op;             /* enum iosched_op, but PASS              */
     uint16_t    flags;          /* IOSCHED_CMD_*                          */
     int32_t     tag;            /* out: the device's slot, if TAKEN       */
-    uint32_t    pad_;
+    uint32_t    pad_;           /* 0                                      */
 };
 
+/** iosched_device_submit(). */
 enum iosched_submitted {
     IOSCHED_DEVICE_TAKEN = 0,   /* it holds the command; cmd->tag is set  */
     IOSCHED_DEVICE_BUSY  = 1    /* no tag, a NONQUEUED is held, or must   */
                                 /* wait: submit again after a reap        */
 };
-enum iosched_verdict {          /* null, linear: always NONE              */
-    IOSCHED_CACHE_NONE, IOSCHED_CACHE_MISS, IOSCHED_CACHE_PARTIAL,
-    IOSCHED_CACHE_INFLIGHT, IOSCHED_CACHE_HIT, IOSCHED_CACHE_BUFFERED
+/** What the device's cache had to do with it; null, linear: always NONE. */
+enum iosched_verdict {
+    IOSCHED_CACHE_NONE     = 0, /* no cache, or not asked                 */
+    IOSCHED_CACHE_MISS     = 1, /* all from the medium                    */
+    IOSCHED_CACHE_PARTIAL  = 2, /* some of it was there                   */
+    IOSCHED_CACHE_INFLIGHT = 3, /* was being read already                 */
+    IOSCHED_CACHE_HIT      = 4, /* all was there                          */
+    IOSCHED_CACHE_BUFFERED = 5  /* a write, taken by the cache            */
 };
 
 /** Parts of one access, in ns; their sum is completed - submitted, on each
  *  device and in each case. */
 struct iosched_access {
     iosched_dur queued;         /* held, and others were served           */
-    iosched_dur overhead, seek, settle, rotation, transfer, link;
+    iosched_dur overhead;       /* of the command                         */
+    iosched_dur seek;           /* the arm moves                          */
+    iosched_dur settle;         /* it comes to rest                       */
+    iosched_dur rotation;       /* until the first block comes by         */
+    iosched_dur transfer;       /* at the medium                          */
+    iosched_dur link;           /* to or from the host                    */
     iosched_dur stall;          /* waits inside the device: retries       */
 };
 /** A completion.  Append-only. */
 struct iosched_done {
-    uint64_t     cookie;
-    int32_t      tag, status;   /* status: 0, or a negative errno         */
+    uint64_t     cookie;        /* the command's                          */
+    int32_t      tag;           /* free from now on                       */
+    int32_t      status;        /* 0, or a negative errno                 */
     uint32_t     verdict;       /* enum iosched_verdict                   */
-    uint32_t     pad_;
-    /** Taken; chosen; off the medium (or done with, if it never went there);
-     *  complete, which is not when it is reaped. */
-    iosched_time submitted, selected, media, completed;
-    struct iosched_access parts;
+    uint32_t     pad_;          /* 0                                      */
+    iosched_time submitted;     /* taken                                  */
+    iosched_time selected;      /* chosen                                 */
+    iosched_time media;         /* off the medium, or done with, if it    */
+                                /* never went there                       */
+    iosched_time completed;     /* which is not when it is reaped         */
+    struct iosched_access parts; /* completed - submitted, in parts       */
 };
 
 /** Give it a command, at `now`.  What ends at `now` ends first, and the next
@@ -163,7 +177,11 @@ IOSCHED_API iosched_dur iosched_device_estimate(const struct iosched_device *d,
  *  O(tags). */
 IOSCHED_API int iosched_device_pending(struct iosched_device *d, uint32_t n,
                                        iosched_time now);
-struct iosched_extent { iosched_lba lba; uint64_t nblk; };
+/** A run of blocks: lba .. lba + nblk - 1.  Frozen. */
+struct iosched_extent {
+    iosched_lba lba;            /* its first block                        */
+    uint64_t    nblk;           /* how many                               */
+};
 /** The power fails: writes that completed and are not on the medium, as extents
  *  out[0..*n-1], ascending: of a model without a write cache, none.  Commands
  *  that have not completed are gone; those that have can still be reaped; it
@@ -174,20 +192,42 @@ IOSCHED_API int iosched_device_power_cut(struct iosched_device *d,
                                          uint32_t max, uint32_t *n,
                                          iosched_time now);
 
-/* --- Counters ------------------------------------------------------------ */
+/* --- Counters ------------------------------------------------------------- */
 /** Append-only; but for in_use they only grow.  busy (a command is held that
  *  has not completed) + idle = elapsed; accepted = completed + dropped +
  *  in_use.  What a command took is counted as it is reaped. */
 struct iosched_device_counters {
-    uint64_t accepted[8], completed[8], blocks[8];      /* by op          */
-    uint64_t refused, ordered, verdict[8];              /* enum _verdict  */
-    uint32_t in_use, in_use_max;    /* tags, from submit until reaped     */
+    uint64_t accepted[8];       /* commands taken, by op                  */
+    uint64_t completed[8];      /* reaped, by op                          */
+    uint64_t blocks[8];         /* of those, by op                        */
+    uint64_t refused;           /* answers BUSY                           */
+    uint64_t ordered;           /* taken with CMD_ORDERED                 */
+    uint64_t verdict[8];        /* reaped, by enum iosched_verdict        */
+    uint32_t in_use;            /* tags, from submit until reaped         */
+    uint32_t in_use_max;        /* most at any time                       */
     uint64_t in_use_ns;         /* tags * ns: over elapsed, the mean      */
-    iosched_dur elapsed, busy, idle, idle_pending;
-    uint64_t media_accesses, cylinders, head_switches, retries;
-    iosched_dur seek, settle, rotation, transfer, link, overhead, stall;
-    uint64_t destaged_blocks, dirty_blocks, dirty_max, readahead_blocks;
-    uint64_t erases, moved_pages, programs;
+    iosched_dur elapsed;        /* since init                             */
+    iosched_dur busy;           /* a command is held, not complete        */
+    iosched_dur idle;           /* none is                                */
+    iosched_dur idle_pending;   /* idle, and the host withholds some      */
+    uint64_t media_accesses;    /* chosen for the medium                  */
+    uint64_t cylinders;         /* that the arm crossed                   */
+    uint64_t head_switches;     /* to another surface                     */
+    uint64_t retries;           /* of accesses, inside the device         */
+    iosched_dur seek;           /* sums of the parts of what was reaped   */
+    iosched_dur settle;         /* the same, as all down to stall         */
+    iosched_dur rotation;       /* of iosched_access.rotation             */
+    iosched_dur transfer;       /* of .transfer                           */
+    iosched_dur link;           /* of .link                               */
+    iosched_dur overhead;       /* of .overhead                           */
+    iosched_dur stall;          /* of .stall                              */
+    uint64_t destaged_blocks;   /* from the write cache to the medium     */
+    uint64_t dirty_blocks;      /* came into the write cache              */
+    uint64_t dirty_max;         /* most blocks in it at any time          */
+    uint64_t readahead_blocks;  /* read without being asked for           */
+    uint64_t erases;            /* of flash blocks                        */
+    uint64_t moved_pages;       /* copied by garbage collection           */
+    uint64_t programs;          /* of flash pages                         */
     uint64_t dropped;           /* by power cuts                          */
 };
 /** Up to the latest now of any call but estimate.  Fills min(size, known) bytes

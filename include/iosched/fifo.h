@@ -11,13 +11,17 @@
 #include <iosched/types.h>
 IOSCHED_BEGIN_DECLS
 
+/** Embedded in what is listed.  Frozen: 24 bytes on LP64, 16 on ILP32. */
 struct iosched_fifolink {
-    struct iosched_fifolink *next_, *prev_;     /* an end: itself */
+    struct iosched_fifolink *next_;     /* younger; an end: itself        */
+    struct iosched_fifolink *prev_;     /* older; an end: itself          */
     iosched_time             expires;   /* kept after removal             */
 };
 
+/** A list, oldest first.  Frozen. */
 struct iosched_fifo {
-    struct iosched_fifolink *head_, *tail_;
+    struct iosched_fifolink *head_;     /* oldest, or NULL: empty         */
+    struct iosched_fifolink *tail_;     /* youngest, or NULL              */
     uint32_t                 len;       /* links in the list              */
 };
 

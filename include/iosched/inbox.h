@@ -12,8 +12,8 @@
  *
  *  What was posted has no effect before intake, which takes each in at the time
  *  it was posted with, but never before the time of an earlier call.  One
- *  poster's posts are taken in in order; of several, as they landed.  Without atomics
- *  (a build option) every call here answers IOSCHED_ERR_NOTSUP.
+ *  poster's posts are taken in in order; of several, as they landed.  Without
+ *  atomics (a build option) every call here answers IOSCHED_ERR_NOTSUP.
  */
 #ifndef IOSCHED_INBOX_H
 #define IOSCHED_INBOX_H
@@ -31,8 +31,9 @@ IOSCHED_API int iosched_post(struct iosched *s, struct iosched_req *rq,
                              iosched_time now);
 
 /** The device finished what was dispatched with this iosched_cookie(): works
- *  by number, so a late one, after abort, touches no request and is refused
- *  at intake and counted.  Posting one twice is harmless.
+ *  by number, so a late one, after abort, touches no request; it is refused
+ *  here and counted at intake.  Posting one twice is harmless.  One that is
+ *  posted has happened: complete, requeue and abort answer STATE for it.
  *  [any]  Wait-free: O(1), no loop.
  *  @return 1: wake the owner; 0: it will look anyway.
  *  @retval IOSCHED_ERR_STATE nothing in flight has this cookie */

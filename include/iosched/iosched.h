@@ -64,12 +64,14 @@ struct iosched_policy;          /* <iosched/policy.h>                     */
 struct iosched_tags;            /* <iosched/tags.h>                       */
 struct iosched_event;           /* <iosched/stats.h>                      */
 
-enum iosched_inserted {         /* iosched_insert()                       */
-    IOSCHED_QUEUED       = 0,
+/** iosched_insert(). */
+enum iosched_inserted {
+    IOSCHED_QUEUED       = 0,   /* on its own                             */
     IOSCHED_MERGED_BACK  = 1,   /* rq continues one that was queued       */
     IOSCHED_MERGED_FRONT = 2    /* rq precedes one that was queued        */
 };
-enum iosched_picked {           /* iosched_dispatch(); treat others as HOLD */
+/** iosched_dispatch(); treat others as HOLD. */
+enum iosched_picked {
     IOSCHED_EMPTY  = 0,         /* nothing is queued                      */
     IOSCHED_GOT    = 1,         /* *out is yours to issue                 */
     IOSCHED_HOLD   = 2,         /* held back on purpose: anticipation, an */
@@ -79,21 +81,23 @@ enum iosched_picked {           /* iosched_dispatch(); treat others as HOLD */
 };
 #define IOSCHED_MORE 1          /* iosched_complete(): a phase is done,   */
                                 /* rq is queued for the next              */
-enum iosched_admit {            /* iosched_may_queue()                    */
+/** iosched_may_queue(). */
+enum iosched_admit {
     IOSCHED_MAY_WAIT = 0,       /* better after a completion              */
-    IOSCHED_MAY      = 1,
+    IOSCHED_MAY      = 1,       /* the policy has nothing against it      */
     IOSCHED_MUST     = 2        /* the policy is waiting for just this    */
 };
 
-/* --- Configuration ------------------------------------------------------- */
+/* --- Configuration -------------------------------------------------------- */
 #define IOSCHED_F_NONROTATIONAL     0x0001u /* seeks are free             */
 #define IOSCHED_F_NOMERGE           0x0002u /* merge nothing              */
 #define IOSCHED_F_DEVICE_FUA        0x0004u /* FUA without a POSTFLUSH    */
 #define IOSCHED_F_NO_VOLATILE_CACHE 0x0008u /* no flush phases; FLUSH     */
                                             /* itself is still dispatched */
-#define IOSCHED_F_ORDER_OVERLAPS    0x0010u /* see the caveats; O(log n)  */
-#define IOSCHED_F_NO_SWITCH         0x0020u /* half the memory; switch    */
-                                            /* answers NOTSUP             */
+#define IOSCHED_F_ORDER_OVERLAPS    0x0010u /* see the caveats; O(log n), */
+                                            /* O(n) if many overlap       */
+#define IOSCHED_F_NO_SWITCH         0x0020u /* one policy area, not two;  */
+                                            /* switch answers NOTSUP      */
 #define IOSCHED_F_COMPAT            0x0040u /* merge and drain as Linux   */
                                             /* did, to compare decisions  */
 
@@ -117,9 +121,12 @@ struct iosched_cfg {
     const struct iosched_policy *const *policies;
     struct iosched_tags *tags;  /* shared with others; NULL = its own     */
     void *user;                 /* handed to every callback below         */
-    void *(*alloc)(void *user, size_t size, size_t align);  /* create only */
-    void  (*dealloc)(void *user, void *ptr);
-    /** May `rq` join `into`?  where: IOSCHED_MERGED_*.  NULL: always. */
+    /** For iosched_create() alone, and destroy; both or neither.  alloc: size
+     *  bytes at a multiple of align, NULL: there are none; may be dirty. */
+    void *(*alloc)(void *user, size_t size, size_t align);
+    void  (*dealloc)(void *user, void *ptr);        /* what alloc gave    */
+    /** May `rq` join `into`?  where: IOSCHED_MERGED_*.  1 or 0; may be asked
+     *  several times for one insert.  NULL: always. */
     int   (*may_merge)(void *user, const struct iosched_req *into,
                        const struct iosched_req *rq, int where);
     /** Called for each event, once, in order: <iosched/stats.h>. */
@@ -128,45 +135,52 @@ struct iosched_cfg {
      *  thread, and must not call the library: post to your loop. */
     void  (*wake)(void *user);
     /** More of them, looked through after `policies`: yours, beside the
-     *  built-in set.  NULL-terminated, must outlive the scheduler; NULL: none. */
+     *  built-in set.  NULL-terminated, must outlive the scheduler; or NULL. */
     const struct iosched_policy *const *extra_policies;
 };
 
-/** Fill *cfg with defaults; call it through the macro.  [any]  O(1). */
+/** Zero *cfg, of size bytes, and set struct_size; call it through the macro.
+ *  [any]  O(1). */
 IOSCHED_API int iosched_cfg_init_sized(struct iosched_cfg *cfg, size_t size);
+/** The same for the cfg your compiler sees. */
 #define iosched_cfg_init(cfg) iosched_cfg_init_sized((cfg), sizeof *(cfg))
 
-/* --- Life cycle ---------------------------------------------------------- */
+/* --- Life cycle ----------------------------------------------------------- */
 /* A policy is named by a string, here and for iosched_switch():
  *     NAME[:PRESET][,TUNABLE=VALUE]...     "cfq:2.6.32,slice_idle=0"
  * VALUE is in the tunable's unit; ns, us, ms, s may follow a time.  The string
  * is not kept.  Bad syntax INVAL, unknown name NOENT, bad value RANGE. */
 
 /** Bytes iosched_init() needs: exactly what any listed policy, and a switch
- *  between two, can use.  0 if cfg is invalid.  [any]  O(policies). */
+ *  between two, can use.  cfg NULL: the defaults.  0 if it is invalid.  [any]
+ *  O(policies). */
 IOSCHED_API size_t iosched_size(const struct iosched_cfg *cfg);
 /** Alignment of that memory.  [any]  O(1). */
 IOSCHED_API size_t iosched_align(void);
 /** Build a scheduler in your memory, which is yours again after destroy.
- *  `now` starts its clock.  cfg is copied.  O(size).
+ *  `now` starts its clock.  cfg is copied; NULL: all defaults.  Errors of the
+ *  policy string as above, or what its init answers.  O(size).
+ *  @retval IOSCHED_ERR_INVAL  also if mem is not aligned
+ *  @retval IOSCHED_ERR_RANGE  a bound in cfg is beyond what the library can do
  *  @retval IOSCHED_ERR_NOSPC size is below iosched_size(), if by one byte
  *  @retval IOSCHED_ERR_NOTSUP non-zero bytes beyond what the library knows */
 IOSCHED_API int iosched_init(void *mem, size_t size, const char *policy,
                              const struct iosched_cfg *cfg,
                              struct iosched **out, iosched_time now);
 /** The same in memory from cfg->alloc, or malloc() where there is one: else
- *  NOTSUP.  cfg NULL: all defaults.  @retval IOSCHED_ERR_NOMEM */
+ *  NOTSUP.  destroy gives it back.  O(size).  @retval IOSCHED_ERR_NOMEM */
 IOSCHED_API int iosched_create(const char *policy,
                                const struct iosched_cfg *cfg,
                                struct iosched **out, iosched_time now);
-/** End it; open streams and groups go with it.  NULL is a no-op.  O(1).
+/** End it; open streams and groups go with it.  NULL is a no-op.
+ *  O(max_streams + max_groups) + P.
  *  @retval IOSCHED_ERR_BUSY requests are posted, queued, in flight or DONE; a
  *                           shared tag is quarantined, or a wake on its way */
 IOSCHED_API int iosched_destroy(struct iosched *s);
 /** The built-in policies, NULL-terminated, static.  [any]  O(1). */
 IOSCHED_API const struct iosched_policy *const *iosched_builtin_policies(void);
 
-/* --- The data path: none of these allocates ------------------------------ */
+/* --- The data path: none of these allocates ------------------------------- */
 /** Hand over rq: the library's until it is idle again; on error still yours.
  *  @return enum iosched_inserted.  O(1) + P.
  *  @retval IOSCHED_ERR_BUSY   rq is not idle
@@ -181,6 +195,7 @@ IOSCHED_API int iosched_insert(struct iosched *s, struct iosched_req *rq,
  * Choose the next request to issue: rq->phase, xlba, xnblk, tag say how.  It
  * stays linked here until complete, requeue, queue_full or abort.
  * @return enum iosched_picked; *out is NULL unless GOT.  O(1) + P.
+ * @retval IOSCHED_ERR_NOTSUP unknown flag
  *
  * Liveness: after any answer but GOT the answer cannot change before another
  * call that takes `now`, or the clock reaches iosched_next_expiry(), or
@@ -191,7 +206,7 @@ IOSCHED_API int iosched_dispatch(struct iosched *s, struct iosched_req **out,
                                  unsigned flags, iosched_time now);
 #define IOSCHED_DISPATCH_FORCE 0x1u     /* drain: no idling; order stays  */
 /** Up to max of them into out[0..*n-1], as that many calls would choose.
- *  @return why it stopped: GOT if *n == max; on error *n is 0.
+ *  @return why it stopped: GOT if *n == max; on error, as of max 0, *n is 0.
  *  O(n * (1 + P)). */
 IOSCHED_API int iosched_dispatch_many(struct iosched *s,
                                       struct iosched_req **out, uint32_t max,
@@ -211,8 +226,9 @@ IOSCHED_API int iosched_requeue(struct iosched *s, struct iosched_req *rq,
 /** The device would not take rq: as requeue, and lower the depth in use to
  *  what it did take; it creeps up again.  If nothing is in flight a retry
  *  timer is armed, 1 ms doubling to 100 ms, so HOLD ends.  What else of a
- *  batch the device did not get to see is requeued at the same `now`, before
- *  this or after it: it counts as part of the refusal.  O(requeued) + P.
+ *  batch the device did not get to see is requeued, before this or after it:
+ *  until the next completion it counts as part of the refusal.
+ *  O(requeued) + P.
  *  @retval IOSCHED_ERR_STATE not in flight */
 IOSCHED_API int iosched_queue_full(struct iosched *s, struct iosched_req *rq,
                                    iosched_time now);
@@ -232,24 +248,29 @@ IOSCHED_API int iosched_abort(struct iosched *s, struct iosched_req *rq,
 IOSCHED_API int iosched_tag_release(struct iosched *s, int32_t tag,
                                     iosched_time now);
 
-/* --- Time and control ---------------------------------------------------- */
+/* --- Time and control ----------------------------------------------------- */
 /** When to call expire, in your clock; NEVER: no timer armed.  [cb]  O(1). */
 IOSCHED_API iosched_time iosched_next_expiry(const struct iosched *s);
 /** Early calls are harmless.  @return 1: dispatch may now yield; 0.  O(P). */
 IOSCHED_API int iosched_expire(struct iosched *s, iosched_time now);
-/** Dispatch nothing until thaw; nests; all else goes on.  O(1). */
+/** Dispatch nothing until thaw; nests; all else goes on.  O(1).
+ *  @retval IOSCHED_ERR_RANGE frozen 2^32 - 1 times already */
 IOSCHED_API int iosched_freeze(struct iosched *s, iosched_time now);
 /** Undo one freeze.  @retval IOSCHED_ERR_STATE not frozen  O(1). */
 IOSCHED_API int iosched_thaw(struct iosched *s, iosched_time now);
 /** Change policy without draining, for a string as above.  Queued requests
  *  move in arrival order and keep their age; tunables start from the string.
- *  On error nothing has changed.  O(queued * (1 + P)). */
+ *  On error nothing has changed: one of the string, what the new policy's init
+ *  answers, or as below.  O(streams + groups + depth + queued * (log + P)).
+ *  @retval IOSCHED_ERR_NOTSUP IOSCHED_F_NO_SWITCH is set */
 IOSCHED_API int iosched_switch(struct iosched *s, const char *policy,
                                iosched_time now);
 /** 1..cfg.depth, else RANGE.  Below what is in flight: FULL for now.  O(1). */
 IOSCHED_API int iosched_set_depth(struct iosched *s, uint32_t depth,
                                   iosched_time now);
-/** Backpressure, if you want it.  @return enum iosched_admit.  O(1) + P. */
+/** Backpressure, if you want it: should a request of st (NULL: the default
+ *  stream) come now?  Nothing is inserted.  @return enum iosched_admit, or what
+ *  insert would answer to such an op, flags or stream.  O(1) + P. */
 IOSCHED_API int iosched_may_queue(struct iosched *s, struct iosched_stream *st,
                                   unsigned op, unsigned flags,
                                   iosched_time now);

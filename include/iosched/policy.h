@@ -33,24 +33,28 @@
 #include <iosched/tunable.h>
 IOSCHED_BEGIN_DECLS
 
-#define IOSCHED_POLICY_API 1
+#define IOSCHED_POLICY_API 1      /* changes when old policies would not run */
 #define IOSCHED_TIMERS     4u   /* per policy, numbered 0..3              */
 
 struct iosched_core;            /* what the core lends a policy           */
 struct iosched_dumper;          /* handed to the dump hook                */
 
+/** A tunable of a policy.  Append-only: see tunable_stride. */
 struct iosched_tunable_def {
-    struct iosched_tunable info;
+    struct iosched_tunable info;        /* name NULL: end of the list     */
     size_t offset;                      /* of an int64_t in your state    */
 };
 
-struct iosched_preset {                 /* "cfq:2.6.32"                   */
+/** What stands behind "cfq:2.6.32".  Frozen. */
+struct iosched_preset {
     const char *version;                /* [a-z0-9.-]{1,31}; NULL: end    */
-    const char *settings;               /* "quantum=4,tick_ns=1000000"    */
+    const char *settings;               /* "quantum=4,tick_ns=1000000";   */
+                                        /* "" or NULL: none               */
 };
 
+/** Why removed() comes. */
 enum iosched_removed_why {
-    IOSCHED_REMOVED_CANCELLED = 0,
+    IOSCHED_REMOVED_CANCELLED = 0,      /* its caller took it back        */
     IOSCHED_REMOVED_ABSORBED  = 1,      /* only if absorbed() is NULL     */
     IOSCHED_REMOVED_DISSOLVED = 2       /* inserts of its members follow  */
 };
@@ -72,22 +76,28 @@ struct iosched_policy {
     /* Life.  Tunables are in the state before init.  An error from init is
      * handed to the caller, and nothing has changed.  Before exit: evict until
      * NULL, then the streams and groups below.  Keep `core`. */
-    int  (*init)(void *state, struct iosched_core *core);
-    void (*exit)(void *state);
+    int  (*init)(void *state, struct iosched_core *core);   /* OK or error */
+    void (*exit)(void *state);          /* nothing is held any more       */
     void (*tuned)(void *state);         /* one or more tunables changed   */
 
-    /* Streams and groups; `data` is yours, of the sizes above.  opened comes
-     * for all there are after init, the root and the default stream first.
-     * changed: its ioprio or group, its weight.  closed: nobody asks for it
-     * again, but you may hold requests of it.  freed: you hold none, and
-     * `data` is about to go; unlink it.  Before exit: closed, freed. */
+    /* Streams and groups; `data` is yours, of the sizes above.  Before exit:
+     * closed, then freed, for all there are. */
+    /** There is one.  Comes for all there are after init, the root and the
+     *  default stream first. */
     void (*stream_opened)(void *state, struct iosched_stream *st, void *data);
+    /** Its ioprio or its group is another. */
     void (*stream_changed)(void *state, struct iosched_stream *st, void *data);
+    /** Nobody asks for it again, but you may hold requests of it. */
     void (*stream_closed)(void *state, struct iosched_stream *st, void *data);
+    /** You hold none of it, and `data` is about to go: unlink it. */
     void (*stream_freed)(void *state, struct iosched_stream *st, void *data);
+    /** As stream_opened; a parent before its children. */
     void (*group_opened)(void *state, struct iosched_group *g, void *data);
+    /** One of its weights is another. */
     void (*group_changed)(void *state, struct iosched_group *g, void *data);
+    /** As stream_closed. */
     void (*group_closed)(void *state, struct iosched_group *g, void *data);
+    /** As stream_freed. */
     void (*group_freed)(void *state, struct iosched_group *g, void *data);
     void (*yielded)(void *state, struct iosched_stream *from,
                     struct iosched_stream *to);     /* `to` may be NULL   */
@@ -144,7 +154,7 @@ struct iosched_policy {
     void (*dump)(const void *state, struct iosched_dumper *d);
 };
 
-/* --- What the core lends: O(1), callable from every hook ----------------- */
+/* --- What the core lends: O(1), callable from every hook ------------------ */
 /** The time of this public call, in core time, never going back; rounded down
  *  to a tick if the core's tunable tick_ns is set. */
 IOSCHED_API iosched_time iosched_core_now(const struct iosched_core *c);
@@ -167,6 +177,7 @@ IOSCHED_API void iosched_core_arm(struct iosched_core *c, unsigned timer,
 IOSCHED_API iosched_time iosched_core_armed(const struct iosched_core *c,
                                             unsigned timer);
 
+/** Where a request is emitted to, and why. */
 enum iosched_emit {
     IOSCHED_EMIT_TAIL   = 0,    /* after everything emitted               */
     IOSCHED_EMIT_SORTED = 1,    /* among what is emitted and not issued:  */

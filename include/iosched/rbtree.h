@@ -10,9 +10,12 @@
 #include <iosched/types.h>
 IOSCHED_BEGIN_DECLS
 
+/** Embedded in what is sorted.  Frozen: 32 bytes on LP64, 24 on ILP32, 20 on
+ *  i386. */
 struct iosched_rbnode {
     uintptr_t              up_;        /* parent, colour and linked bits  */
-    struct iosched_rbnode *left_, *right_;
+    struct iosched_rbnode *left_;      /* lesser or earlier, or NULL      */
+    struct iosched_rbnode *right_;     /* greater or later, or NULL       */
     uint64_t               key;        /* read-only while linked          */
 };
 
@@ -22,8 +25,10 @@ struct iosched_rbnode {
  *  way up.  Called O(log n) times for each insert, remove and refresh. */
 typedef int (*iosched_rb_augment)(struct iosched_rbnode *n);
 
+/** A tree.  Frozen. */
 struct iosched_rbtree {
-    struct iosched_rbnode *root_, *first_;
+    struct iosched_rbnode *root_;      /* NULL: empty                     */
+    struct iosched_rbnode *first_;     /* smallest key, or NULL           */
     iosched_rb_augment     augment;    /* NULL: none; set while empty     */
 };
 

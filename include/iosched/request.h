@@ -13,10 +13,11 @@ IOSCHED_BEGIN_DECLS
 struct iosched;
 struct iosched_stream;
 
+/** What to do. */
 enum iosched_op {
     IOSCHED_READ    = 0,
     IOSCHED_WRITE   = 1,
-    IOSCHED_DISCARD = 2,
+    IOSCHED_DISCARD = 2,        /* the blocks are not needed any more     */
     IOSCHED_ZEROES  = 3,        /* write zeroes; no data to carry         */
     IOSCHED_FLUSH   = 4,        /* the device's cache; lba, nblk ignored  */
     IOSCHED_PASS    = 5         /* opaque command: HEAD and NOMERGE are   */
@@ -34,7 +35,8 @@ enum iosched_op {
 #define IOSCHED_RQ_PRIO     0x0100u  /* others wait behind its submitter  */
 #define IOSCHED_RQ_IDLEHINT 0x0200u  /* sync write that will be followed  */
                                      /* by another of this stream: a hint */
-enum iosched_state {            /* drawing in <iosched/iosched.h>         */
+/** Where a request is: drawing in <iosched/iosched.h>. */
+enum iosched_state {
     IOSCHED_STATE_IDLE     = 0, /* yours                                  */
     IOSCHED_STATE_POSTED   = 1, /* in the inbox, not yet taken in         */
     IOSCHED_STATE_QUEUED   = 2, /* may be dispatched; cancel works        */
@@ -67,7 +69,7 @@ enum iosched_phase {
  */
 struct iosched_req {
     /* Yours: set before insert, leave alone until idle.  Never written. */
-    iosched_lba            lba;
+    iosched_lba            lba;         /* its first block                */
     uint32_t               nblk;        /* > 0, but for FLUSH and PASS    */
     uint16_t               op;          /* enum iosched_op                */
     uint16_t               flags;       /* IOSCHED_RQ_*                   */
@@ -88,8 +90,8 @@ struct iosched_req {
     uint16_t               group_;      /* slot of its group at insert    */
     uint32_t               nmembers;    /* 1 if alone                     */
     iosched_lba            xlba;        /* extent of all members          */
-    uint32_t               xnblk;
-    uint32_t               core_flags_;
+    uint32_t               xnblk;       /* blocks; 0: FLUSH and PASS      */
+    uint32_t               core_flags_; /* its place; effective ioprio    */
     struct iosched_req    *first_member;/* lowest lba; NULL if rq rides   */
     struct iosched_req    *next_member; /* next higher lba, or NULL       */
     iosched_time           t_insert;    /* core time: its age             */
@@ -97,14 +99,15 @@ struct iosched_req {
 
     /* For the policy that holds it: the first two from insert to emit, own[]
      * until it is completed or dropped.  Zero when handed to insert(). */
-    struct iosched_rbnode   sort;
-    struct iosched_fifolink fifo;
-    void                   *own[2];
+    struct iosched_rbnode   sort;       /* by address, as a rule          */
+    struct iosched_fifolink fifo;       /* by age, as a rule              */
+    void                   *own[2];     /* anything                       */
 
     /* For the core. */
     uint64_t               seq_;        /* arrival; breaks every tie      */
-    struct iosched        *owner_;
-    struct iosched_req    *link_next_, **link_prev_;
+    struct iosched        *owner_;      /* who has it, or had it last     */
+    struct iosched_req    *link_next_;  /* list or hash, by its place     */
+    struct iosched_req   **link_prev_;  /* what points to it there        */
     struct iosched_req    *kin_;        /* member: towards the carrier;   */
                                         /* carrier: its last member       */
     void                  *order_;      /* its place among overlaps       */
@@ -116,37 +119,40 @@ IOSCHED_API size_t iosched_req_size(void);
 
 /** The number to give the device along with rq (io_uring's user_data, an
  *  index of your own): generation << 32 | tag.  Of a request in flight it is
- *  unique among the last 2^32 dispatches of its tag.  Wants a dispatched
- *  request; UINT64_MAX for NULL or one without a tag.  [cb]  O(1). */
+ *  unique among the last 2^32 dispatches of its tag.  UINT64_MAX for NULL and
+ *  for a request that is not in flight.  [cb]  O(1). */
 IOSCHED_API uint64_t iosched_cookie(const struct iosched_req *rq);
 
-/** The tag in a cookie, as for iosched_tag_release() when a late completion
- *  shows that the device is done with it.  [any]  O(1). */
+/** The tag in a cookie, unchecked: for iosched_tag_release(), when a late
+ *  completion shows that the device is done with it.  [any]  O(1). */
 IOSCHED_API int32_t iosched_cookie_tag(uint64_t cookie);
 
-/** Which request does a completion belong to?  NULL if it is late: aborted,
+/** Whose completion is this?  Its carrier; NULL if it is late: aborted,
  *  or completed, or never ours.  Reads the scheduler's table, not the request,
  *  so it is safe when that memory is gone.  [cb]  O(1). */
 IOSCHED_API struct iosched_req *iosched_find(const struct iosched *s,
                                              uint64_t cookie);
 
 /** The carrier rq rides on, rq itself if it rides on none, NULL if it is not
- *  queued or in flight.  [cb]  Amortised O(1) (union-find). */
+ *  queued or in flight.  Shortens the way for the next look.  [cb]  Amortised
+ *  O(log members), one step as a rule. */
 IOSCHED_API const struct iosched_req *
 iosched_carrier(const struct iosched_req *rq);
 
-/* --- I/O priority: 16 bits as for ioprio_set(2) -------------------------- */
+/* --- I/O priority: 16 bits as for ioprio_set(2) --------------------------- */
+/** Encode, unchecked: a constant expression.  iosched_prio() checks. */
 #define IOSCHED_PRIO(cls, level) ((uint16_t)((cls) << 13 | (level)))
-#define IOSCHED_PRIO_CLASS(p)    ((p) >> 13)
+#define IOSCHED_PRIO_CLASS(p)    ((p) >> 13)        /* iosched_prio_class */
 #define IOSCHED_PRIO_LEVEL(p)    ((p) & 0x1fff)     /* 0 is served best   */
+/** Who is served first.  noop and deadline ignore it. */
 enum iosched_prio_class {
     IOSCHED_PRIO_NONE = 0,      /* a request: its stream's; else BE 4     */
-    IOSCHED_PRIO_RT   = 1,
-    IOSCHED_PRIO_BE   = 2,
+    IOSCHED_PRIO_RT   = 1,      /* real time: before all others           */
+    IOSCHED_PRIO_BE   = 2,      /* best effort: the usual one             */
     IOSCHED_PRIO_IDLE = 3       /* its level is ignored                   */
 };
-#define IOSCHED_PRIO_LEVELS  8
-#define IOSCHED_PRIO_DEFAULT IOSCHED_PRIO(IOSCHED_PRIO_BE, 4)
+#define IOSCHED_PRIO_LEVELS  8          /* of RT and of BE: 0..7          */
+#define IOSCHED_PRIO_DEFAULT IOSCHED_PRIO(IOSCHED_PRIO_BE, 4) /* nobody said */
 
 /** Encode and check.  @return the value, or IOSCHED_ERR_RANGE: no such class,
  *  a level above 7 of RT or BE, a level with NONE.  [any]  O(1). */

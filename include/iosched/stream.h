@@ -21,16 +21,17 @@ struct iosched;                 /* <iosched/iosched.h>                    */
 struct iosched_stream;          /* one I/O context: who is asking         */
 struct iosched_group;           /* streams and groups sharing a weight    */
 
-/* --- Streams ------------------------------------------------------------- */
+/* --- Streams -------------------------------------------------------------- */
 /** Append-only.  Set struct_size, zero the rest. */
 struct iosched_stream_opts {
-    uint32_t struct_size;
+    uint32_t struct_size;           /* sizeof(struct iosched_stream_opts) */
     uint16_t ioprio;                /* IOSCHED_PRIO(); 0: BE 4            */
-    uint16_t pad_;
+    uint16_t pad_;                  /* 0                                  */
     struct iosched_group *group;    /* NULL: the root                     */
-    void    *user;
+    void    *user;                  /* yours, never read                  */
 };
-/** Open a stream; opts NULL: all defaults.  O(1) + P.
+/** Open a stream; opts NULL: all defaults.  *out stays valid until close, and
+ *  is NULL on error.  O(1) + P.
  *  @retval IOSCHED_ERR_NOSPC cfg.max_streams are in use
  *  @retval IOSCHED_ERR_RANGE its ioprio, as iosched_prio() */
 IOSCHED_API int iosched_stream_open(struct iosched *s,
@@ -56,24 +57,25 @@ IOSCHED_API int iosched_stream_yield(struct iosched_stream *from,
                                      iosched_time now);
 /** Its priority; 0 if it was opened with 0.  [cb]  O(1). */
 IOSCHED_API uint16_t iosched_stream_ioprio(const struct iosched_stream *st);
-/** The pointer it was opened with.  [cb]  O(1). */
+/** The pointer it was opened with; NULL for NULL.  [cb]  O(1). */
 IOSCHED_API void *iosched_stream_user(const struct iosched_stream *st);
 
-/* --- Groups -------------------------------------------------------------- */
-#define IOSCHED_WEIGHT_MIN     1u
-#define IOSCHED_WEIGHT_MAX     10000u
-#define IOSCHED_WEIGHT_DEFAULT 100u
+/* --- Groups --------------------------------------------------------------- */
+#define IOSCHED_WEIGHT_MIN     1u       /* only ratios count              */
+#define IOSCHED_WEIGHT_MAX     10000u   /* inclusive                      */
+#define IOSCHED_WEIGHT_DEFAULT 100u     /* also of the root               */
 
 /** Append-only.  Set struct_size and weight, zero the rest. */
 struct iosched_group_opts {
-    uint32_t struct_size;
+    uint32_t struct_size;           /* sizeof(struct iosched_group_opts)  */
     uint32_t weight;                /* against its siblings; 1..10000     */
     uint32_t leaf_weight;           /* of its own streams against its     */
     uint32_t pad_;                  /* child groups; 0: the same          */
     struct iosched_group *parent;   /* NULL: the root                     */
-    void    *user;
+    void    *user;                  /* yours, never read                  */
 };
 /** Open a group, in another if you like; opts NULL: weight 100, in the root.
+ *  *out stays valid until close, and is NULL on error.
  *  @retval IOSCHED_ERR_NOSPC cfg.max_groups are in use  O(1) + P.
  *  @retval IOSCHED_ERR_RANGE a weight outside its bounds, so 0 too */
 IOSCHED_API int iosched_group_open(struct iosched *s,

@@ -15,24 +15,27 @@
 #include <iosched/types.h>
 IOSCHED_BEGIN_DECLS
 
-#define IOSCHED_STREE_MAX 64u
+#define IOSCHED_STREE_MAX 64u           /* trees, for one bitmap          */
 
-struct iosched_snode {                  /* all-zero = in no tree          */
+/** Embedded in what is served.  Frozen; all-zero: in no tree. */
+struct iosched_snode {
     struct iosched_rbnode rb;           /* its key is ours: see _key()    */
     uint32_t              tree;         /* which one; read-only           */
-    uint32_t              pad_;
+    uint32_t              pad_;         /* 0                              */
 };
 
-struct iosched_stree_slot {             /* one tree                       */
-    struct iosched_rbtree rb_;
+/** One tree, in the caller's array.  Frozen. */
+struct iosched_stree_slot {
+    struct iosched_rbtree rb_;          /* by key                         */
     uint32_t              len;          /* nodes in it; read-only         */
-    uint32_t              pad_;
+    uint32_t              pad_;         /* 0                              */
 };
 
+/** All trees of one array.  Frozen. */
 struct iosched_stree {
-    struct iosched_stree_slot *slots_;
+    struct iosched_stree_slot *slots_;  /* the caller's                   */
     uint64_t                   busy;    /* bit i: tree i is not empty     */
-    uint32_t                   nslots_;
+    uint32_t                   nslots_; /* how many                       */
     uint32_t                   len;     /* nodes in all trees             */
 };
 

@@ -22,7 +22,7 @@ IOSCHED_BEGIN_DECLS
 
 /** Append-only.  Set struct_size, zero the rest for the defaults. */
 struct iosched_tags_cfg {
-    uint32_t struct_size;
+    uint32_t struct_size;       /* sizeof(struct iosched_tags_cfg)        */
     uint32_t depth;             /* tags in the set; 32                    */
     uint32_t reserved;          /* kept for sync requests, < depth; 0     */
     uint32_t seats;             /* schedulers and others; 8; most 65536   */
@@ -33,8 +33,11 @@ struct iosched_tags_cfg {
 IOSCHED_API size_t iosched_tags_size(const struct iosched_tags_cfg *cfg);
 /** Build a set in your memory, which must outlive its schedulers; there is
  *  nothing to destroy.  O(depth + seats).
- *  @retval IOSCHED_ERR_NOSPC size is too small
- *  @retval IOSCHED_ERR_RANGE depth above 65536, reserved not below depth */
+ *  @retval IOSCHED_ERR_NOSPC  size is too small
+ *  @retval IOSCHED_ERR_INVAL  NULL, or mem is not aligned
+ *  @retval IOSCHED_ERR_NOTSUP non-zero bytes beyond what the library knows
+ *  @retval IOSCHED_ERR_RANGE  depth above 65536, reserved not below depth, or
+ *                             too many seats */
 IOSCHED_API int iosched_tags_init(void *mem, size_t size,
                                   const struct iosched_tags_cfg *cfg,
                                   struct iosched_tags **out);
@@ -42,7 +45,8 @@ IOSCHED_API int iosched_tags_init(void *mem, size_t size,
 /** Take a seat.  wake(user) comes when a tag is free after a refusal, from
  *  whichever thread freed it; it must not call the library.  Forget old wakes
  *  before you try again, not after.  Now and then one comes too many.  NULL
- *  wake: you poll.  @return the seat, 0..seats-1, or IOSCHED_ERR_NOSPC.  O(seats). */
+ *  wake: you poll.  O(seats).
+ *  @return the seat, 0..seats-1, or IOSCHED_ERR_NOSPC: all are taken */
 IOSCHED_API int iosched_tags_join(struct iosched_tags *t,
                                   void (*wake)(void *user), void *user);
 /** Give the seat up; no wake comes after OK.
@@ -51,7 +55,10 @@ IOSCHED_API int iosched_tags_join(struct iosched_tags *t,
 IOSCHED_API int iosched_tags_leave(struct iosched_tags *t, int seat);
 
 /** Lowest free tag for this seat, or -1: none, and the seat will be woken.
- *  flags: IOSCHED_TAG_SYNC.  O(depth / word). */
+ *  flags: IOSCHED_TAG_SYNC.  O(depth / word).
+ *  @retval IOSCHED_ERR_INVAL  no such seat
+ *  @retval IOSCHED_ERR_NOTSUP unknown flag
+ *  @retval IOSCHED_ERR_STATE  nobody sits there */
 IOSCHED_API int32_t iosched_tags_get(struct iosched_tags *t, int seat,
                                      unsigned flags);
 /** Free a tag; wakes every waiting seat, round robin.

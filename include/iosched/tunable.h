@@ -11,6 +11,7 @@ IOSCHED_BEGIN_DECLS
 
 struct iosched;
 
+/** What a value counts. */
 enum iosched_unit {
     IOSCHED_UNIT_NONE  = 0,     /* a count                                */
     IOSCHED_UNIT_NS    = 1,
@@ -22,20 +23,24 @@ enum iosched_unit {
 #define IOSCHED_TUNABLE_RO    0x1u  /* an estimate to look at             */
 #define IOSCHED_TUNABLE_QUIRK 0x2u  /* a reference's behaviour, which a   */
                                     /* preset turns on                    */
-struct iosched_tunable {            /* append-only; see tunable_stride    */
+/** One tunable, described.  Append-only; see tunable_stride. */
+struct iosched_tunable {
     const char *name;               /* [a-z0-9_]+, static                 */
     const char *help;               /* one line, static                   */
-    int64_t     min, max, def;      /* inclusive                          */
-    uint16_t    unit, flags;        /* enum iosched_unit; *_TUNABLE_*     */
-    uint32_t    pad_;
+    int64_t     min;                /* inclusive                          */
+    int64_t     max;                /* inclusive                          */
+    int64_t     def;                /* what it is if nobody says          */
+    uint16_t    unit;               /* enum iosched_unit                  */
+    uint16_t    flags;              /* IOSCHED_TUNABLE_*                  */
+    uint32_t    pad_;               /* 0                                  */
 };
 
 /* The core's own, for every policy: tick_ns (the clock that policies see is
- * rounded down to this; 0: not), nomerges (0 merge, 1 only with the request
- * merged last, 2 not at all), max_sectors_kb (largest merged extent, KiB),
- * rotational (0: seeks are free), sort_across_ops (a quirk: see
- * IOSCHED_EMIT_SORTED).  As a policy's, they start from cfg, the preset and the
- * string at each switch. */
+ * rounded down to this; 0: not), nomerges (0 merge, 2 not at all; 1 as 2, but
+ * under IOSCHED_F_COMPAT still with the request merged last), max_sectors_kb
+ * (largest merged extent, KiB), rotational (0: seeks are free), sort_across_ops
+ * (a quirk: see IOSCHED_EMIT_SORTED).  As a policy's, they start from cfg, the
+ * preset and the string at each switch. */
 
 /** The value of one, of the running policy or of the core ("tick_ns").  [cb]
  *  @retval IOSCHED_ERR_NOENT no such tunable  O(tunables) */

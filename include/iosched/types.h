@@ -9,22 +9,22 @@
 #include <iosched/version.h>
 IOSCHED_BEGIN_DECLS
 
-/* --- Units --------------------------------------------------------------- */
+/* --- Units ---------------------------------------------------------------- */
 typedef uint64_t iosched_time;  /* ns, monotonic, epoch of your choosing  */
 typedef uint64_t iosched_dur;   /* ns                                     */
 typedef uint64_t iosched_lba;   /* device address in cfg.block_size units */
 
 #define IOSCHED_NEVER    UINT64_MAX     /* "no timer"; never a valid now  */
-#define IOSCHED_USEC(n)  ((iosched_dur)(n) * 1000u)
-#define IOSCHED_MSEC(n)  ((iosched_dur)(n) * 1000000u)
-#define IOSCHED_SEC(n)   ((iosched_dur)(n) * 1000000000u)
+#define IOSCHED_USEC(n)  ((iosched_dur)(n) * 1000u)         /* in ns      */
+#define IOSCHED_MSEC(n)  ((iosched_dur)(n) * 1000000u)      /* in ns      */
+#define IOSCHED_SEC(n)   ((iosched_dur)(n) * 1000000000u)   /* in ns      */
 
 /** From a pointer to an embedded member back to the struct around it.  Casts
  *  const away: what you then do with it is up to you. */
 #define iosched_container_of(ptr, type, member) \
     ((type *)(void *)((char *)(ptr) - offsetof(type, member)))
 
-/* --- Results: negative is an error, zero or positive an outcome ---------- */
+/* --- Results: negative is an error, zero or positive an outcome ----------- */
 
 /** After an error nothing has changed.  The numbers are errno's on Linux and
  *  frozen on every platform.  Misuse is checked in every build. */

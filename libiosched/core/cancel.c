@@ -45,7 +45,7 @@ static void scatter(struct iosched *s, struct iosched_req *rq,
     for (m = rq->first_member; m != NULL; m = next) {
         next = m->next_member;
         iosched__member_reset(m);
-        iosched__own_prio(s, m);
+        iosched__lower_prio(m);
         if (m != gone)
             iosched_rb_insert(&by_age, &m->sort, m->seq_);
     }

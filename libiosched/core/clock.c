@@ -10,7 +10,6 @@
 /** Move core time to the caller's `now`, which is another than before. */
 void iosched__set_clock(struct iosched *s, iosched_time now)
 {
-    s->refused = 0;
     if (IOSCHED_UNLIKELY(now < s->caller_now)) {
         iosched_dur back = s->caller_now - now;
 

@@ -12,7 +12,7 @@ static int misplaced(const struct iosched *s, const struct iosched_req *rq)
 
 /** May the owner take rq out of flight?  Not while it is elsewhere, and not
  *  when its completion was posted, for that has then happened. */
-static int claim(struct iosched *s, struct iosched_req *rq)
+IOSCHED_HOT int claim(struct iosched *s, struct iosched_req *rq)
 {
     struct slot *slot;
 
@@ -25,7 +25,7 @@ static int claim(struct iosched *s, struct iosched_req *rq)
 }
 
 /** rq has landed: no longer in flight, not yet anywhere else. */
-static inline void land(struct iosched *s, struct iosched_req *rq)
+IOSCHED_HOT void land(struct iosched *s, struct iosched_req *rq)
 {
     s->slots[rq->tag].rq = NULL;
     iosched__stream_of(s, rq)->inflight--;
@@ -34,21 +34,20 @@ static inline void land(struct iosched *s, struct iosched_req *rq)
     iosched__set_place(rq, PLACE_NONE);
 }
 
-static inline void make_idle(struct iosched *s, struct iosched_req *rq,
+IOSCHED_HOT void make_idle(struct iosched *s, struct iosched_req *rq,
                              unsigned state)
 {
     struct iosched_stream *st = iosched__stream_of(s, rq);
-    struct iosched_group *g = &s->groups[rq->group_];
 
     rq->state = (uint8_t)state;
     rq->core_flags_ &= ~PLACE_MASK;
     iosched__settled(s, rq);
-    st->requests--;
-    g->requests--;
-    if (IOSCHED_UNLIKELY(st->state == HANDLE_CLOSED))
+    if (IOSCHED_UNLIKELY(rq->group_ != 0))
+        s->groups[rq->group_].requests--;
+    if (IOSCHED_UNLIKELY(--st->requests == 0 && st->state == HANDLE_CLOSED))
         iosched__stream_settle(st);
-    if (IOSCHED_UNLIKELY(g->state == HANDLE_CLOSED))
-        iosched__group_settle(g);
+    if (IOSCHED_UNLIKELY(rq->group_ != 0))
+        iosched__group_settle(&s->groups[rq->group_]);
 }
 
 /** One request, alone or a member, is the caller's again. */
@@ -58,30 +57,44 @@ void iosched__make_idle(struct iosched *s, struct iosched_req *rq,
     make_idle(s, rq, state);
 }
 
-/** One member of the landed rq is idle (or DONE: `state`). */
-static inline void release(struct iosched *s, struct iosched_req *m,
-                           iosched_time t_dispatch, int status, unsigned state)
+/** One member of the landed rq is done.  All are told before the first becomes
+ *  idle, so that each still knows its carrier. */
+IOSCHED_HOT void count_member(struct iosched *s, struct iosched_req *m,
+                              iosched_time t_dispatch, int status)
 {
     m->status = status;
     m->t_dispatch = t_dispatch;
     iosched__count_done(s, m, status);
     iosched__event(s, IOSCHED_EV_COMPLETE, m, status);
-    make_idle(s, m, state);
+}
+
+/** All members of the landed rq are idle (or DONE: `state`). */
+IOSCHED_COLD static void finish_merge(struct iosched *s,
+                                      struct iosched_req *rq, int status,
+                                      unsigned state)
+{
+    iosched_time dispatched = rq->t_dispatch;
+    struct iosched_req *m, *next;
+
+    for (m = rq->first_member; m != NULL; m = m->next_member)
+        count_member(s, m, dispatched, status);
+    for (m = rq->first_member; m != NULL; m = next) {
+        next = m->next_member;
+        make_idle(s, m, state);
+    }
 }
 
 /** What waited for rq and its members, now idle, may go on. */
-static inline void let_others(struct iosched *s)
+IOSCHED_HOT void let_others(struct iosched *s)
 {
     if (IOSCHED_UNLIKELY(s->waiting.head != NULL))
         iosched__pump(s);
 }
 
-static inline int finish(struct iosched *s, struct iosched_req *rq, int status,
+IOSCHED_HOT int finish(struct iosched *s, struct iosched_req *rq, int status,
                          unsigned state)
 {
     struct iosched_core *c = s->run;
-    struct iosched_req *m, *next_member;
-    iosched_time dispatched = rq->t_dispatch;
     unsigned next = 0;
     int more = 0;
 
@@ -106,9 +119,11 @@ static inline int finish(struct iosched *s, struct iosched_req *rq, int status,
         iosched__route(s, rq);
         return IOSCHED_MORE;
     }
-    for (m = rq->first_member; m != NULL; m = next_member) {
-        next_member = m->next_member;
-        release(s, m, dispatched, status, state);
+    if (IOSCHED_LIKELY(rq->nmembers == 1)) {
+        count_member(s, rq, rq->t_dispatch, status);
+        make_idle(s, rq, state);
+    } else {
+        finish_merge(s, rq, status, state);
     }
     let_others(s);
     return IOSCHED_OK;
@@ -170,7 +185,7 @@ int iosched_requeue(struct iosched *s, struct iosched_req *rq,
     err = take_back(s, rq);
     if (err == IOSCHED_OK) {
         s->stats.requeued++;
-        iosched__depth_given_back(s);
+        iosched__depth_given_back(s, rq);
         iosched__event(s, IOSCHED_EV_REQUEUE, rq, 0);
     }
     iosched__leave(s);

@@ -8,7 +8,7 @@
  */
 #include "hot.h"
 
-#define RAMP_UP_AFTER IOSCHED_MSEC(100) /* without a refusal, for each step up */
+#define RAMP_UP_AFTER IOSCHED_MSEC(100) /* without a refusal, each step   */
 #define RETRY_LONGEST IOSCHED_MSEC(100)
 
 static void arm_retry(struct iosched *s)
@@ -33,15 +33,17 @@ static void lower(struct iosched *s)
 void iosched__depth_refused(struct iosched *s)
 {
     s->refused = 1;
+    s->refused_before = s->next_dispatch;
     lower(s);
     arm_retry(s);
 }
 
-/** One more was given back.  At the time of a refusal it is part of it: the
- *  rest of a batch that the device did not get to see. */
-void iosched__depth_given_back(struct iosched *s)
+/** rq was given back, too.  If it had been dispatched before a refusal and
+ *  nothing completed since, it is part of that: the rest of a batch that the
+ *  device did not get to see. */
+void iosched__depth_given_back(struct iosched *s, const struct iosched_req *rq)
 {
-    if (!s->refused)
+    if (!s->refused || rq->sort.key >= s->refused_before)
         return;
     lower(s);
     arm_retry(s);

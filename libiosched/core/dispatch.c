@@ -2,13 +2,13 @@
 /* dispatch.c - a request goes out.
  *
  * Given back, direct, emitted: these lists in this order, and the policy is
- * asked when the last is empty.  Direct ones pass the policy head_burst times in
- * a row at most.
+ * asked when the last is empty.  Direct ones pass the policy at most head_burst
+ * times in a row.
  */
 #include "hot.h"
 
 /** Let the policy fill the emitted list.  @return enum iosched_picked. */
-static inline int ask_policy(struct iosched *s, unsigned flags)
+IOSCHED_HOT int ask_policy(struct iosched *s, unsigned flags)
 {
     struct iosched_core *c = s->run;
     int answer;
@@ -37,7 +37,7 @@ static inline int ask_policy(struct iosched *s, unsigned flags)
 }
 
 /** The request to issue next, still in its list, or NULL and *answer. */
-static inline struct iosched_req *next_up(struct iosched *s, unsigned flags,
+IOSCHED_HOT struct iosched_req *next_up(struct iosched *s, unsigned flags,
                                    int *answer)
 {
     /* The originals' drain emptied the policy before anything was fetched, so
@@ -61,7 +61,7 @@ static inline struct iosched_req *next_up(struct iosched *s, unsigned flags,
     return NULL;
 }
 
-static void hold_begins(struct iosched *s)
+IOSCHED_COLD static void hold_begins(struct iosched *s)
 {
     if (s->holding)
         return;
@@ -75,7 +75,7 @@ static void hold_begins(struct iosched *s)
                                                      : "barrier", 0);
 }
 
-static void hold_ends(struct iosched *s)
+IOSCHED_COLD static void hold_ends(struct iosched *s)
 {
     if (!s->holding)
         return;
@@ -84,35 +84,42 @@ static void hold_ends(struct iosched *s)
     iosched__event(s, IOSCHED_EV_UNHOLD, NULL, 0);
 }
 
-/** Take rq off its list and give it slot `tag`. */
-static inline void issue(struct iosched *s, struct iosched_req *rq, int32_t tag)
+/** Take rq, the head of its list, off it. */
+IOSCHED_HOT void take_off(struct iosched *s, struct iosched_req *rq)
 {
-    struct slot *slot = &s->slots[tag];
+    enum place place = iosched__place(rq);
 
-    switch (iosched__place(rq)) {
-    case PLACE_REQUEUED:
-        iosched__list_remove(&s->requeued, rq);
-        break;
-    case PLACE_DIRECT:
-        iosched__list_remove(&s->direct, rq);
+    if (IOSCHED_LIKELY(place == PLACE_EMITTED)) {
+        iosched__list_pop(&s->emitted, rq);
+        s->head_run = 0;
+    } else if (place == PLACE_REQUEUED) {
+        iosched__list_pop(&s->requeued, rq);
+    } else {
+        iosched__list_pop(&s->direct, rq);
         s->head_run++;
         if (rq->flags & IOSCHED_RQ_HEAD || rq->op == IOSCHED_PASS)
             s->stats.heads++;
-        if (rq->flags & IOSCHED_RQ_BARRIER && rq->phase == IOSCHED_PHASE_DATA)
+        if (rq->flags & IOSCHED_RQ_BARRIER &&
+            (rq->phase == IOSCHED_PHASE_DATA || rq->op == IOSCHED_FLUSH))
             s->stats.barriers++;
-        break;
-    default:
-        iosched__list_remove(&s->emitted, rq);
-        s->head_run = 0;
-        break;
     }
+}
+
+/** Hand rq out in slot `tag`. */
+IOSCHED_HOT void issue(struct iosched *s, struct iosched_req *rq, int32_t tag)
+{
+    struct slot *slot = &s->slots[tag];
+    uint32_t generation = slot->generation + 1;
+
+    take_off(s, rq);
     iosched__swept(s, rq);
     iosched__set_place(rq, PLACE_FLYING);
-    if (++slot->generation == 0)
-        slot->generation = 1;
+    if (IOSCHED_UNLIKELY(generation == 0))
+        generation = 1;
+    slot->generation = generation;
     slot->rq = rq;
-    IOSCHED_AO_STORE(&slot->live, slot->generation);
-    rq->generation = slot->generation;
+    IOSCHED_AO_STORE(&slot->live, generation);
+    rq->generation = generation;
     rq->tag = tag;
     rq->state = IOSCHED_STATE_INFLIGHT;
     rq->t_dispatch = s->now;
@@ -130,7 +137,7 @@ static inline void issue(struct iosched *s, struct iosched_req *rq, int32_t tag)
 }
 
 /** The originals asked the policy even then, and one of them takes note. */
-static int nothing_queued(struct iosched *s, unsigned flags)
+IOSCHED_COLD static int nothing_queued(struct iosched *s, unsigned flags)
 {
     if (iosched__compat(s) && s->retry_at == IOSCHED_NEVER &&
         s->inflight < s->depth_now)
@@ -139,13 +146,13 @@ static int nothing_queued(struct iosched *s, unsigned flags)
 }
 
 /** One decision.  @return enum iosched_picked. */
-static inline int pick(struct iosched *s, struct iosched_req **out, unsigned flags)
+IOSCHED_HOT int pick(struct iosched *s, struct iosched_req **out,
+                     unsigned flags)
 {
     struct iosched_req *rq;
     int32_t tag;
     int answer;
 
-    *out = NULL;
     if (s->frozen > 0)
         return IOSCHED_FROZEN;
     if (s->queued == 0)
@@ -166,7 +173,8 @@ static inline int pick(struct iosched *s, struct iosched_req **out, unsigned fla
 }
 
 /** The same, with what is counted about the answer. */
-static inline int decide(struct iosched *s, struct iosched_req **out, unsigned flags)
+IOSCHED_HOT int decide(struct iosched *s, struct iosched_req **out,
+                       unsigned flags)
 {
     int answer = pick(s, out, flags);
 
@@ -179,6 +187,12 @@ static inline int decide(struct iosched *s, struct iosched_req **out, unsigned f
         iosched__event(s, IOSCHED_EV_NOSLOT, NULL, 0);
     }
     return answer;
+}
+
+static int decide_one(struct iosched *s, struct iosched_req **out,
+                      unsigned flags)
+{
+    return decide(s, out, flags);
 }
 
 int iosched_dispatch(struct iosched *s, struct iosched_req **out,
@@ -215,7 +229,7 @@ int iosched_dispatch_many(struct iosched *s, struct iosched_req **out,
     if (answer < 0)
         return answer;
     do {
-        answer = decide(s, &out[*n], flags);
+        answer = decide_one(s, &out[*n], flags);
         if (answer == IOSCHED_GOT)
             ++*n;
     } while (answer == IOSCHED_GOT && *n < max);

@@ -35,7 +35,8 @@ void iosched_core_emit(struct iosched_core *c, struct iosched_req *rq, int how)
     if (s->last_merge == rq)
         s->last_merge = NULL;
     c->held--;
-    rq->core_flags_ = (rq->core_flags_ & ~PLACE_MASK) | PLACE_EMITTED | RQ_KNOWN;
+    rq->core_flags_ = (rq->core_flags_ & ~PLACE_MASK) | PLACE_EMITTED |
+                      RQ_KNOWN;
     if (how & IOSCHED_EMIT_EXPIRED)
         s->stats.fifo_expired++;
     if (how & IOSCHED_EMIT_SORTED) {

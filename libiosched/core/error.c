@@ -10,7 +10,7 @@ const char *iosched_strerror(int err)
     case IOSCHED_ERR_NOMEM:     return "out of memory";
     case IOSCHED_ERR_BUSY:      return "still queued, in flight or populated";
     case IOSCHED_ERR_INVAL:     return "invalid argument";
-    case IOSCHED_ERR_NOSPC:     return "memory or a configured bound is too small";
+    case IOSCHED_ERR_NOSPC:     return "memory or a bound is too small";
     case IOSCHED_ERR_RANGE:     return "value outside its bounds";
     case IOSCHED_ERR_REENTRANT: return "called from a callback that may not";
     case IOSCHED_ERR_STATE:     return "not in the state this call is for";

@@ -29,6 +29,10 @@ static void start(struct iosched_group *g, struct iosched_group *parent)
     g->user = NULL;
     g->weight = g->leaf_weight = IOSCHED_WEIGHT_DEFAULT;
     g->open_kids = g->kids = g->requests = 0;
+    g->next = NULL;
+    g->prev = g->s->live_group_tail;
+    *g->prev = g;
+    g->s->live_group_tail = &g->next;
     if (parent != NULL) {
         parent->open_kids++;
         parent->kids++;
@@ -39,6 +43,7 @@ void iosched__group_init_all(struct iosched *s)
 {
     uint32_t i;
 
+    s->live_group_tail = &s->live_group;
     s->free_group_tail = &s->free_group;
     for (i = 0; i < s->cfg.max_groups; i++) {
         s->groups[i].s = s;
@@ -51,7 +56,8 @@ void iosched__group_init_all(struct iosched *s)
     start(&s->groups[0], NULL);
 }
 
-/** A closed group: free it if nothing of it is left; then perhaps its parent. */
+/** A closed group: free it if nothing of it is left, and then perhaps its
+ *  parent. */
 void iosched__group_settle(struct iosched_group *g)
 {
     struct iosched *s = g->s;
@@ -61,6 +67,8 @@ void iosched__group_settle(struct iosched_group *g)
         if (s->run->ops.group_freed != NULL)
             s->run->ops.group_freed(s->run->state, g, iosched_group_data(g));
         g->state = HANDLE_FREE;
+        *g->prev = g->next;
+        *(g->next != NULL ? &g->next->prev : &s->live_group_tail) = g->prev;
         g->next_free = NULL;
         *s->free_group_tail = g;
         s->free_group_tail = &g->next_free;

@@ -5,7 +5,7 @@
 #define IOSCHED_CORE_HOT_H
 #include "internal.h"
 
-/* --- Requests ---------------------------------------------------------------- */
+/* --- Requests ------------------------------------------------------------- */
 static inline enum place iosched__place(const struct iosched_req *rq)
 {
     return (enum place)(rq->core_flags_ & PLACE_MASK);
@@ -72,6 +72,16 @@ static inline void iosched__list_remove(struct rqlist *l,
         l->tail = rq->link_prev_;
 }
 
+/** Unlink rq, which is the head. */
+static inline void iosched__list_pop(struct rqlist *l, struct iosched_req *rq)
+{
+    l->head = rq->link_next_;
+    if (l->head != NULL)
+        l->head->link_prev_ = &l->head;
+    else
+        l->tail = &l->head;
+}
+
 /** The request whose link_next_ `at` is, or NULL at the head. */
 static inline struct iosched_req *iosched__list_prev(const struct rqlist *l,
                                                      struct iosched_req **at)
@@ -95,42 +105,28 @@ static inline int iosched__sync(const struct iosched_req *rq)
                          IOSCHED_RQ_FUA)) != 0;
 }
 
-/* --- Tags: the scheduler's own, or a shared set ---------------------------------- */
+/* --- Tags: the scheduler's own, or a shared set --------------------------- */
 /** The lowest free tag, or -1. */
 static inline int32_t iosched__tag_get(struct iosched *s, int sync)
 {
-    unsigned i, words = (s->ntags + 4095) / 4096;
+    uint64_t left = s->tags_few;
 
-    if (IOSCHED_UNLIKELY(s->tags != NULL))
-        return iosched_tags_get(s->tags, s->seat, sync ? IOSCHED_TAG_SYNC : 0u);
-    for (i = 0; i < words; i++)
-        if (s->tag_words[i] != 0) {
-            unsigned w = i * 64 + iosched__low_bit(s->tag_words[i]);
-            uint64_t left = s->tag_free[w];
-            unsigned bit = iosched__low_bit(left);
-
-            left &= left - 1;
-            s->tag_free[w] = left;
-            if (left == 0)
-                s->tag_words[i] &= ~((uint64_t)1 << (w % 64));
-            return (int32_t)(w * 64 + bit);
-        }
-    return -1;
+    if (IOSCHED_LIKELY(left != 0)) {    /* 64 or less of its own: one word */
+        s->tags_few = left & (left - 1);
+        return (int32_t)iosched__low_bit(left);
+    }
+    return s->few ? -1 : iosched__tag_get_many(s, sync);
 }
 
 static inline void iosched__tag_put(struct iosched *s, int32_t tag)
 {
-    uint32_t w = (uint32_t)tag / 64;
-
-    if (IOSCHED_UNLIKELY(s->tags != NULL)) {
-        (void)iosched_tags_put(s->tags, tag);
-        return;
-    }
-    s->tag_free[w] |= (uint64_t)1 << ((uint32_t)tag % 64);
-    s->tag_words[w / 64] |= (uint64_t)1 << (w % 64);
+    if (IOSCHED_LIKELY(s->few))
+        s->tags_few |= (uint64_t)1 << ((uint32_t)tag & 63u);
+    else
+        iosched__tag_put_many(s, tag);
 }
 
-/* --- The way into a public call, and out ----------------------------------------- */
+/* --- The way into a public call, and out ---------------------------------- */
 /** Begin a public call that takes `now`; iosched__leave() ends it.  Not called
  *  after an error. */
 static inline int iosched__enter(struct iosched *s, iosched_time now)
@@ -142,7 +138,6 @@ static inline int iosched__enter(struct iosched *s, iosched_time now)
     s->inside = 1;
     if (IOSCHED_LIKELY(now > s->caller_now && s->offset == 0)) {
         s->caller_now = s->now = now;
-        s->refused = 0;
     } else if (now != s->caller_now) {
         iosched__set_clock(s, now);
     }
@@ -154,7 +149,7 @@ static inline void iosched__leave(struct iosched *s)
     s->inside = 0;
 }
 
-/* --- Events -------------------------------------------------------------------- */
+/* --- Events --------------------------------------------------------------- */
 /** An event about a request. */
 static inline void iosched__event(struct iosched *s, unsigned action,
                                   const struct iosched_req *rq, int64_t arg)
@@ -171,7 +166,7 @@ static inline void iosched__event_note(struct iosched *s, unsigned action,
         iosched__trace_out(s, action, rq, NULL, NULL, note, arg);
 }
 
-/* --- Streams ------------------------------------------------------------------- */
+/* --- Streams -------------------------------------------------------------- */
 /** Is st a stream of s?  Reads nothing of what is not. */
 static inline int iosched__stream_ours(const struct iosched *s,
                                        const struct iosched_stream *st)
@@ -181,7 +176,7 @@ static inline int iosched__stream_ours(const struct iosched *s,
            &s->streams[st->slot] == st;
 }
 
-/* --- Merging: the hash ---------------------------------------------------------- */
+/* --- Merging: the hash ---------------------------------------------------- */
 /** Fibonacci hashing (Knuth 6.4): the top bits of lba * 2^64 / phi. */
 static inline uint64_t iosched__spread(iosched_lba lba)
 {
@@ -199,11 +194,13 @@ static inline uint8_t *iosched__starts(struct iosched *s, iosched_lba lba)
     return &s->starts[iosched__spread(lba) >> (s->bucket_shift - 3)];
 }
 
-/** Enter rq as the newest that ends where it ends. */
-static inline void iosched__hash(struct iosched *s, struct iosched_req *rq)
+/** Enter rq as the newest that ends where it ends; start and end: where it does
+ *  so, spread. */
+static inline void iosched__hash_at(struct iosched *s, struct iosched_req *rq,
+                                    uint64_t start, uint64_t end)
 {
-    struct iosched_req **at = iosched__bucket(s, iosched__end(rq));
-    uint8_t *starts = iosched__starts(s, rq->xlba);
+    struct iosched_req **at = &s->bucket[end >> s->bucket_shift];
+    uint8_t *starts = &s->starts[start >> (s->bucket_shift - 3)];
 
     rq->link_next_ = *at;
     rq->link_prev_ = at;
@@ -212,6 +209,12 @@ static inline void iosched__hash(struct iosched *s, struct iosched_req *rq)
     *at = rq;
     *starts = (uint8_t)(*starts + (*starts < UINT8_MAX));
     rq->core_flags_ |= RQ_HASHED;
+}
+
+static inline void iosched__hash(struct iosched *s, struct iosched_req *rq)
+{
+    iosched__hash_at(s, rq, iosched__spread(rq->xlba),
+                     iosched__spread(iosched__end(rq)));
 }
 
 static inline void iosched__unhash(struct iosched *s, struct iosched_req *rq)
@@ -234,7 +237,7 @@ static inline int iosched__mergeable(const struct iosched_req *rq)
            !(rq->core_flags_ & RQ_CLOSED);
 }
 
-/* --- Order, phases, depth ------------------------------------------------------- */
+/* --- Order, phases, depth ------------------------------------------------- */
 /** rq is being issued: the sweep moves on.  A FLUSH moves nothing. */
 static inline void iosched__swept(struct iosched *s,
                                   const struct iosched_req *rq)
@@ -270,6 +273,7 @@ static inline unsigned iosched__first_phase(const struct iosched *s,
 /** A request completed: the device takes requests again. */
 static inline void iosched__depth_completed(struct iosched *s)
 {
+    s->refused = 0;
     s->retry_at = IOSCHED_NEVER;
     s->retry_wait = IOSCHED_RETRY_FIRST;
     if (IOSCHED_UNLIKELY(s->depth_now < s->depth_set))
@@ -284,7 +288,7 @@ static inline void iosched__count_queued(struct iosched *s, uint32_t n)
         s->stats.max_queued = s->queued;
 }
 
-/* --- Counting ------------------------------------------------------------------ */
+/* --- Counting ------------------------------------------------------------- */
 /** The bucket a duration falls into. */
 static inline unsigned iosched__hist_bucket(iosched_dur d)
 {

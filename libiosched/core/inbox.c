@@ -50,8 +50,10 @@ int iosched_post_complete(struct iosched *s, uint64_t cookie, int status,
     if (s == NULL || now == IOSCHED_NEVER)
         return IOSCHED_ERR_INVAL;
     if (tag >= s->ntags || generation == 0 ||
-        !IOSCHED_AO_CAS(&s->slots[tag].live, (iosched__word)generation, 0))
+        !IOSCHED_AO_CAS(&s->slots[tag].live, (iosched__word)generation, 0)) {
+        (void)IOSCHED_AO_ADD(&s->post_late, 1);
         return IOSCHED_ERR_STATE;
+    }
     ticket = IOSCHED_AO_ADD(&s->post_tail, 1);
     p = &s->ring[ticket & s->ring_mask];
     p->cookie = cookie;
@@ -61,17 +63,20 @@ int iosched_post_complete(struct iosched *s, uint64_t cookie, int status,
     return announce(s);
 }
 
-/** Core time of something posted at `when`: not before any earlier call, not
- *  after this one. */
-static void clock_of_post(struct iosched *s, iosched_time when,
-                          iosched_time until)
+/** Move core time on to when something was posted, but not past `until`.
+ *  @return that time itself, if not before `from`. */
+static iosched_time clock_of_post(struct iosched *s, iosched_time when,
+                                  iosched_time from, iosched_time until)
 {
     iosched_time t = iosched__later(when, s->offset);
 
     if (t > until)
         t = until;
+    if (t < from)
+        t = from;
     if (t > s->now)
         s->now = t;
+    return t;
 }
 
 static void append_done(struct iosched *s, struct iosched_req *rq)
@@ -92,18 +97,27 @@ static int take_completions(struct iosched *s, iosched_time until)
             return n;
         s->ring_head = place + 1;
         rq = iosched_find(s, p->cookie);
-        clock_of_post(s, p->when, until);
-        if (rq == NULL) {
-            s->stats.late++;
-            iosched__event(s, IOSCHED_EV_LATE, NULL, (int64_t)p->cookie);
-        } else if (iosched__finish(s, rq, p->status, IOSCHED_STATE_DONE) ==
-                   IOSCHED_OK) {
+        (void)clock_of_post(s, p->when, s->now, until);
+        if (iosched__finish(s, rq, p->status, IOSCHED_STATE_DONE) ==
+            IOSCHED_OK)
             append_done(s, rq);
-        }
     }
 }
 
-static int take_requests(struct iosched *s, iosched_time until)
+/** Count the completions that were refused when they were posted. */
+static void take_late(struct iosched *s)
+{
+    iosched__word n = IOSCHED_AO_LOAD(&s->post_late) - s->late_seen;
+
+    if (n == 0)
+        return;
+    s->late_seen += n;
+    s->stats.late += n;
+    iosched__event(s, IOSCHED_EV_LATE, NULL, (int64_t)n);
+}
+
+static int take_requests(struct iosched *s, iosched_time from,
+                         iosched_time until)
 {
     struct iosched_req *rq, *next, *oldest = NULL;
     iosched__word head;
@@ -121,8 +135,7 @@ static int take_requests(struct iosched *s, iosched_time until)
         int err = iosched__check_req(s, rq);
 
         next = rq->link_next_;
-        clock_of_post(s, rq->t_insert, until);
-        rq->t_insert = s->now;
+        rq->t_insert = clock_of_post(s, rq->t_insert, from, until);
         rq->status = err;
         if (err == IOSCHED_OK) {
             iosched__take_in(s, rq);
@@ -155,7 +168,8 @@ int iosched_intake(struct iosched *s, iosched_time now)
     IOSCHED_AO_STORE(&s->post_pending, 0);
     IOSCHED_AO_FENCE();
     n = take_completions(s, until);
-    n += take_requests(s, until);
+    n += take_requests(s, before, until);
+    take_late(s);
     s->now = until;
     iosched__leave(s);
     return n;

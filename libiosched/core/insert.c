@@ -14,7 +14,7 @@
      IOSCHED_RQ_IDLEHINT)
 
 /* --- Checking ------------------------------------------------------------- */
-static inline int check_extent(const struct iosched *s,
+IOSCHED_HOT int check_extent(const struct iosched *s,
                                const struct iosched_req *rq)
 {
     iosched_lba end = rq->lba + rq->nblk;
@@ -22,7 +22,7 @@ static inline int check_extent(const struct iosched *s,
     return rq->nblk > 0 && end > rq->lba && end <= s->cfg.capacity_nblk;
 }
 
-static inline int check_req(const struct iosched *s,
+IOSCHED_HOT int check_req(const struct iosched *s,
                             const struct iosched_req *rq)
 {
     if (rq->op > IOSCHED_PASS || rq->flags & ~KNOWN_RQ_FLAGS)
@@ -56,17 +56,23 @@ static void to_direct(struct iosched *s, struct iosched_req *rq)
     iosched__list_add(&s->direct, s->direct.tail, rq);
 }
 
-static inline void to_policy(struct iosched *s, struct iosched_req *rq)
+/** A request's two addresses, spread for the hash. */
+struct spread { uint64_t start, end; };
+
+IOSCHED_HOT struct spread spread_of(const struct iosched_req *rq)
+{
+    struct spread h = { iosched__spread(rq->xlba),
+                        iosched__spread(iosched__end(rq)) };
+
+    return h;
+}
+
+IOSCHED_HOT void give(struct iosched *s, struct iosched_req *rq)
 {
     struct iosched_core *c = s->run;
 
     iosched__set_place(rq, PLACE_POLICY);
     c->held++;
-    if (c->hashes && iosched__mergeable(rq)) {
-        iosched__hash(s, rq);
-        if (s->last_merge == NULL)
-            s->last_merge = rq;
-    }
     iosched__event(s, IOSCHED_EV_ADD, rq, 0);
     c->ops.insert(c->state, rq);
 }
@@ -74,12 +80,33 @@ static inline void to_policy(struct iosched *s, struct iosched_req *rq)
 /** Hand rq, which rides on none, to the policy. */
 void iosched__to_policy(struct iosched *s, struct iosched_req *rq)
 {
-    to_policy(s, rq);
+    if (s->run->hashes && iosched__mergeable(rq)) {
+        iosched__hash(s, rq);
+        if (s->last_merge == NULL && iosched__compat(s))
+            s->last_merge = rq;
+    }
+    give(s, rq);
 }
 
-static inline int route(struct iosched *s, struct iosched_req *rq)
+/** Does anything queued seem to touch rq?  Wrong now and then, but never when
+ *  the answer is no. */
+IOSCHED_HOT int may_touch(struct iosched *s, const struct iosched_req *rq,
+                          struct spread h)
+{
+    const struct iosched_req *c = s->bucket[h.start >> s->bucket_shift];
+
+    if (s->starts[h.end >> (s->bucket_shift - 3)] != 0)
+        return 1;
+    for (; c != NULL; c = c->link_next_)
+        if (iosched__end(c) == rq->xlba)
+            return 1;
+    return 0;
+}
+
+IOSCHED_HOT int route(struct iosched *s, struct iosched_req *rq)
 {
     struct iosched_core *c = s->run;
+    struct spread h;
     int where = 0;
 
     if (rq->phase != IOSCHED_PHASE_DATA || rq->op == IOSCHED_PASS ||
@@ -87,14 +114,25 @@ static inline int route(struct iosched *s, struct iosched_req *rq)
         to_direct(s, rq);
         return IOSCHED_QUEUED;
     }
-    if (c->held > 0 && c->tun[TUN_NOMERGES] < 2 && iosched__mergeable(rq))
-        where = iosched__compat(s) ? iosched__compat_merge(s, rq)
-                                   : iosched__merge(s, rq);
-    if (where > 0)
+    if (IOSCHED_UNLIKELY(!c->hashes || !iosched__mergeable(rq))) {
+        give(s, rq);
+        return IOSCHED_QUEUED;
+    }
+    if (IOSCHED_UNLIKELY(iosched__compat(s))) {
+        if (c->held > 0 && c->tun[TUN_NOMERGES] < 2)
+            where = iosched__compat_merge(s, rq);
+        if (where == 0)
+            iosched__to_policy(s, rq);
         return where;
-    if (where == 0)
-        to_policy(s, rq);
-    return IOSCHED_QUEUED;
+    }
+    h = spread_of(rq);
+    if (may_touch(s, rq, h))
+        where = iosched__merge(s, rq);
+    if (where == 0) {
+        iosched__hash_at(s, rq, h.start, h.end);
+        give(s, rq);
+    }
+    return where > 0 ? where : IOSCHED_QUEUED;
 }
 
 /** Nothing holds rq back any more: where does it go?
@@ -106,7 +144,7 @@ int iosched__route(struct iosched *s, struct iosched_req *rq)
 
 /* --- Taking in ------------------------------------------------------------ */
 /** The library's part of rq, as if it had just come; its age stays. */
-static inline void reset(struct iosched_req *rq)
+IOSCHED_HOT void reset(struct iosched_req *rq)
 {
     const size_t from = offsetof(struct iosched_req, sort),
                  to = offsetof(struct iosched_req, seq_);
@@ -129,7 +167,7 @@ void iosched__member_reset(struct iosched_req *rq)
     rq->core_flags_ &= ~(PLACE_MASK | RQ_KNOWN | RQ_HASHED | RQ_CLOSED);
 }
 
-static inline uint32_t prio_bits(const struct iosched_req *rq,
+IOSCHED_HOT uint32_t prio_bits(const struct iosched_req *rq,
                                  const struct iosched_stream *st)
 {
     uint32_t prio = rq->ioprio != 0 ? rq->ioprio : st->ioprio;
@@ -137,14 +175,7 @@ static inline uint32_t prio_bits(const struct iosched_req *rq,
     return (prio != 0 ? prio : IOSCHED_PRIO_DEFAULT) << RQ_PRIO_SHIFT;
 }
 
-/** The ioprio of rq alone: its own, else its stream's, else BE 4. */
-void iosched__own_prio(struct iosched *s, struct iosched_req *rq)
-{
-    rq->core_flags_ = (rq->core_flags_ & ((1u << RQ_PRIO_SHIFT) - 1u)) |
-                      prio_bits(rq, iosched__stream_of(s, rq));
-}
-
-static inline int take_in(struct iosched *s, struct iosched_req *rq)
+IOSCHED_HOT int take_in(struct iosched *s, struct iosched_req *rq)
 {
     struct iosched_stream *st = iosched__stream_of(s, rq);
     struct iosched_group *g = st->group;
@@ -157,7 +188,8 @@ static inline int take_in(struct iosched *s, struct iosched_req *rq)
     rq->phase = (uint8_t)iosched__first_phase(s, rq);
     rq->group_ = (uint16_t)g->slot;
     st->requests++;
-    g->requests++;
+    if (g->slot != 0)                   /* nobody waits for the root to go */
+        g->requests++;
     s->stats.inserted[rq->op]++;
     iosched__count_queued(s, 1);
     iosched__event(s, IOSCHED_EV_INSERT, rq, IOSCHED_STATE_QUEUED);

@@ -34,6 +34,9 @@ enum place {
 #define RQ_HASHED    0x20u  /* in the back-merge hash                         */
 #define RQ_CLOSED    0x40u  /* compat: refused a merge once, so for good      */
 #define RQ_ADMITTED  0x80u  /* past the barriers                              */
+#define RQ_RAISED    0x100u /* its ioprio is a member's; its own: next 5 bits */
+#define RQ_OWN_SHIFT 9
+#define RQ_OWN_MASK  (0x1fu << RQ_OWN_SHIFT)
 #define RQ_PRIO_SHIFT 16    /* the upper half: effective ioprio               */
 
 /* generation counts the segments of a carrier's members while it is queued;
@@ -47,10 +50,10 @@ enum place {
 
 /** A list of requests by link_next_ and link_prev_. */
 struct rqlist {
-    struct iosched_req *head, **tail;   /* tail: the last link_next_, or &head */
+    struct iosched_req *head, **tail;   /* tail: last link_next_ or &head */
 };
 
-/* --- Streams, groups, slots ------------------------------------------------ */
+/* --- Streams, groups, slots ----------------------------------------------- */
 enum handle_state { HANDLE_FREE = 0, HANDLE_OPEN = 1, HANDLE_CLOSED = 2 };
 
 struct iosched_group {
@@ -58,6 +61,7 @@ struct iosched_group {
     struct iosched_group *parent;       /* NULL: this is the root         */
     void                 *user;
     struct iosched_group *next_free;
+    struct iosched_group *next, **prev; /* not free: in order of opening  */
     uint32_t              slot;
     uint32_t              weight, leaf_weight;
     uint32_t              open_kids;    /* streams and groups in it: open */
@@ -107,7 +111,7 @@ struct order_node {
     struct order_node    *wait_next, *wait_prev;
 };
 
-/* --- A policy that runs ------------------------------------------------------ */
+/* --- A policy that runs --------------------------------------------------- */
 enum core_tunable {
     TUN_TICK_NS, TUN_NOMERGES, TUN_MAX_SECTORS_KB, TUN_SORT_ACROSS_OPS,
     TUN_ROTATIONAL, TUN_COUNT
@@ -140,7 +144,8 @@ struct iosched {
     iosched_time        now, caller_now, offset;
     uint8_t             inside;         /* a public call is running       */
     uint8_t             holding;        /* the last dispatch answered HOLD */
-    uint8_t             refused;        /* a queue_full at this very now  */
+    uint8_t             refused;        /* a queue_full, and no completion */
+                                        /* since                          */
     uint32_t            frozen;         /* nesting                        */
 
     /* Requests. */
@@ -171,14 +176,19 @@ struct iosched {
     iosched_time        depth_changed;  /* lowered or raised last         */
     iosched_time        retry_at;       /* NEVER: not armed               */
     iosched_dur         retry_wait;
+    uint64_t            refused_before; /* next_dispatch at that queue_full */
 
     /* Objects. */
     struct iosched_stream *streams, *free_stream, **free_stream_tail;
     struct iosched_group  *groups, *free_group, **free_group_tail;
+    struct iosched_group  *live_group, **live_group_tail;   /* not free   */
     struct iosched_tags   *tags;        /* shared; NULL: its own, below   */
     int                    seat;
-    uint64_t              *tag_free;    /* own tags: a bit each, 1: free  */
-    uint64_t              *tag_words;   /* a bit for each word of those   */
+    uint64_t               tags_few;    /* own tags, 64 or less: a bit    */
+                                        /* each, 1: free                  */
+    uint64_t              *tag_free;    /* more: as many such words       */
+    uint64_t              *tag_words;   /* a bit for each word not empty  */
+    uint8_t                few;         /* it has 64 or less of its own   */
     uint32_t               ntags;
     struct slot           *slots;
 
@@ -191,7 +201,9 @@ struct iosched {
     iosched__word          post_head;   /* a stack of requests            */
     iosched__word          post_tail;   /* next ticket of the ring        */
     iosched__word          post_pending;
+    iosched__word          post_late;   /* completions refused            */
     iosched__word          ring_head;   /* owner: the next to take        */
+    iosched__word          late_seen;   /* owner: post_late, as counted   */
     struct posting        *ring;
     uint32_t               ring_mask;
 
@@ -199,17 +211,17 @@ struct iosched {
     iosched_time           busy_since, hold_since;
 };
 
-/* --- clock.c ------------------------------------------------------------------- */
+/* --- clock.c -------------------------------------------------------------- */
 void iosched__set_clock(struct iosched *s, iosched_time now);
 iosched_time iosched__caller_time(const struct iosched *s, iosched_time at);
 
-/* --- trace.c ------------------------------------------------------------------- */
+/* --- trace.c -------------------------------------------------------------- */
 void iosched__trace_out(struct iosched *s, unsigned action,
                         const struct iosched_req *rq,
                         const struct iosched_stream *st,
                         const struct iosched_group *g, const char *note,
                         int64_t arg);
-/* --- setup.c, policyname.c, tunable.c ------------------------------------------- */
+/* --- setup.c, policyname.c, tunable.c ------------------------------------- */
 /** A policy string, taken apart; parts that are not there are NULL. */
 struct policy_choice {
     const struct iosched_policy *policy;
@@ -227,7 +239,7 @@ int  iosched__core_tune(struct iosched_core *c, const char *settings);
 void iosched__core_tune_defaults(struct iosched_core *c);
 void iosched__core_tuned(struct iosched_core *c);
 
-/* --- stream.c, group.c ------------------------------------------------------------ */
+/* --- stream.c, group.c ---------------------------------------------------- */
 int  iosched__prio_ok(uint16_t ioprio);
 void iosched__stream_init_all(struct iosched *s);
 void iosched__stream_settle(struct iosched_stream *st);
@@ -240,7 +252,7 @@ int  iosched__group_ours(const struct iosched *s,
 int  iosched__take_struct(void *to, size_t known, const void *from,
                           size_t given);
 
-/* --- merge.c, compat.c ------------------------------------------------------------- */
+/* --- merge.c, compat.c ---------------------------------------------------- */
 int  iosched__may_join(struct iosched *s, const struct iosched_req *into,
                        const struct iosched_req *rq, int where);
 int  iosched__fits(const struct iosched *s, const struct iosched_req *into,
@@ -255,11 +267,11 @@ int  iosched__merge(struct iosched *s, struct iosched_req *rq);
 int  iosched__compat_merge(struct iosched *s, struct iosched_req *rq);
 struct iosched_req *iosched__carrier_of(const struct iosched_req *rq);
 
-/* --- emit.c -------------------------------------------------------------------------- */
+/* --- emit.c --------------------------------------------------------------- */
 void iosched__unemit(struct iosched *s, struct iosched_req *rq);
 void iosched__give_back(struct iosched *s, struct iosched_req *rq);
 
-/* --- order.c -------------------------------------------------------------------------- */
+/* --- order.c -------------------------------------------------------------- */
 uint32_t iosched__order_nodes(const struct iosched_cfg *cfg);
 void iosched__order_init(struct iosched *s);
 int  iosched__admit(struct iosched *s, struct iosched_req *rq);
@@ -269,24 +281,29 @@ void iosched__pump(struct iosched *s);
 void iosched__order_cancel(struct iosched *s, struct iosched_req *rq);
 const struct iosched_req *iosched__blocker(const struct iosched_req *rq);
 
-/* --- phase.c --------------------------------------------------------------------------- */
+/* --- phase.c -------------------------------------------------------------- */
 /** After the present phase ended with status: 1 and the next one, or 0. */
 int  iosched__next_phase(const struct iosched *s, const struct iosched_req *rq,
                          int status, unsigned *next);
 
-/* --- depth.c ---------------------------------------------------------------------------- */
+/* --- depth.c -------------------------------------------------------------- */
 #define IOSCHED_RETRY_FIRST IOSCHED_MSEC(1)
 void iosched__depth_refused(struct iosched *s);
-void iosched__depth_given_back(struct iosched *s);
+void iosched__depth_given_back(struct iosched *s,
+                               const struct iosched_req *rq);
 /** A request completed while the depth in use is lowered. */
 void iosched__depth_ramp(struct iosched *s);
 
-/* --- insert.c, complete.c ------------------------------------------------------ */
+/* --- tag.c ---------------------------------------------------------------- */
+int32_t iosched__tag_get_many(struct iosched *s, int sync);
+void iosched__tag_put_many(struct iosched *s, int32_t tag);
+
+/* --- insert.c, complete.c ------------------------------------------------- */
 int  iosched__check_req(const struct iosched *s, const struct iosched_req *rq);
 int  iosched__take_in(struct iosched *s, struct iosched_req *rq);
 int  iosched__route(struct iosched *s, struct iosched_req *rq);
 void iosched__to_policy(struct iosched *s, struct iosched_req *rq);
-void iosched__own_prio(struct iosched *s, struct iosched_req *rq);
+void iosched__lower_prio(struct iosched_req *rq);
 void iosched__member_reset(struct iosched_req *rq);
 int  iosched__finish(struct iosched *s, struct iosched_req *rq, int status,
                      unsigned state);

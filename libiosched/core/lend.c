@@ -91,7 +91,7 @@ void iosched_core_note(struct iosched_core *c, const char *note,
     iosched__event_note(c->s, IOSCHED_EV_NOTE, rq, note, arg);
 }
 
-/* --- Requests --------------------------------------------------------------- */
+/* --- Requests ------------------------------------------------------------- */
 struct iosched_stream *iosched_req_stream(const struct iosched_req *rq)
 {
     return iosched__stream_of(rq->owner_, rq);
@@ -122,7 +122,7 @@ size_t iosched_req_size(void)
     return sizeof(struct iosched_req);
 }
 
-/* --- Timers of the caller ------------------------------------------------------ */
+/* --- Timers of the caller ------------------------------------------------- */
 iosched_time iosched_next_expiry(const struct iosched *s)
 {
     if (s == NULL)

@@ -41,6 +41,29 @@ int iosched__fits(const struct iosched *s, const struct iosched_req *into,
 }
 
 /* --- Joining -------------------------------------------------------------- */
+/** `into` is as urgent as its best member; what it is alone is kept aside. */
+static void raise_prio(struct iosched_req *into, uint16_t prio)
+{
+    unsigned own = iosched__prio_of(into);
+
+    if (!(into->core_flags_ & RQ_RAISED)) {
+        own = IOSCHED_PRIO_CLASS(own) << 3 | (own & 7u);
+        into->core_flags_ |= RQ_RAISED | own << RQ_OWN_SHIFT;
+    }
+    iosched__set_prio(into, prio);
+}
+
+/** A carrier whose merge falls apart is as urgent as it is alone. */
+void iosched__lower_prio(struct iosched_req *rq)
+{
+    unsigned own = (rq->core_flags_ & RQ_OWN_MASK) >> RQ_OWN_SHIFT;
+
+    if (!(rq->core_flags_ & RQ_RAISED))
+        return;
+    rq->core_flags_ &= ~(RQ_RAISED | RQ_OWN_MASK);
+    iosched__set_prio(rq, IOSCHED_PRIO(own >> 3, own & 7u));
+}
+
 /** rq and its members become members of `into`; both are carriers. */
 void iosched__link_member(struct iosched_req *into, struct iosched_req *rq,
                           int where)
@@ -60,7 +83,7 @@ void iosched__link_member(struct iosched_req *into, struct iosched_req *rq,
     into->nmembers += rq->nmembers;
     into->generation += rq->generation;     /* segments, while queued */
     if (prio < iosched__prio_of(into))
-        iosched__set_prio(into, prio);
+        raise_prio(into, prio);
     rq->kin_ = into;
     rq->first_member = NULL;
     rq->state = IOSCHED_STATE_ABSORBED;
@@ -126,7 +149,7 @@ const struct iosched_req *iosched_carrier(const struct iosched_req *rq)
     return iosched__carrier_of(rq);
 }
 
-/* --- Looking for a carrier ------------------------------------------------- */
+/* --- Looking for a carrier ------------------------------------------------ */
 /** May `low` and `high`, which follows it on the device, become one?  The older
  *  would absorb, so that is what is asked. */
 static int may_meet(struct iosched *s, struct iosched_req *low,

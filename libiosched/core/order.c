@@ -9,11 +9,13 @@
  * interval trees, those that only read and those that write, keyed by lba and
  * augmented with the largest end and the range of arrivals.  One that conflicts
  * with earlier ones is blocked: it waits at the youngest of them, its blocker,
- * and looks again when that is idle.  Nodes come from a pool of fixed size; without one left,
- * arrivals wait as they do behind a barrier, which only costs the policy some
- * choice: as many as the pool holds are already there to choose from.
+ * and looks again when that is idle.  Nodes come from a pool of fixed size;
+ * without one left, arrivals wait as they do behind a barrier, which only costs
+ * the policy some choice: as many as the pool holds are there to choose from.
  */
 #include "hot.h"
+
+#define PATIENCE 64     /* nodes to look at for the best one to wait for     */
 
 #define node_of(rbn) iosched_container_of((rbn), struct order_node, rb)
 
@@ -52,20 +54,24 @@ static int augment(struct iosched_rbnode *rb)
 
 /** The youngest of `best` and the nodes below rb that overlap rq and arrived
  *  before it.  Subtrees that end too low, hold nothing older than rq or nothing
- *  younger than `best` are left out.  Recurses as deep as the tree, that is at
- *  most twice the logarithm of its size. */
+ *  younger than `best` are left out.  The youngest is only the best one to wait
+ *  for, any will do: after *patience nodes whatever was found is taken.
+ *  Recurses as deep as the tree, that is at most twice the logarithm of its
+ *  size. */
 static struct order_node *latest(struct iosched_rbnode *rb,
                                  const struct iosched_req *rq,
-                                 struct order_node *best)
+                                 struct order_node *best, unsigned *patience)
 {
     while (rb != NULL) {
         struct order_node *n = node_of(rb);
 
         if (n->max_end <= rq->lba || n->min_seq >= rq->seq_ ||
-            (best != NULL && n->max_seq <= best->rq->seq_))
+            (best != NULL &&
+             (n->max_seq <= best->rq->seq_ || *patience == 0)))
             return best;
+        *patience -= *patience > 0;
         if (rb->key < rq->lba + rq->nblk) {
-            best = latest(iosched_rb_right(rb), rq, best);
+            best = latest(iosched_rb_right(rb), rq, best, patience);
             if (end_of(n) > rq->lba && n->rq->seq_ < rq->seq_ &&
                 (best == NULL || n->rq->seq_ > best->rq->seq_))
                 best = n;
@@ -110,11 +116,12 @@ void iosched__order_init(struct iosched *s)
 static int block(struct iosched *s, struct order_node *n)
 {
     struct iosched_req *rq = n->rq;
-    struct order_node *b = latest(iosched_rb_root(&s->writers), rq, NULL);
-    struct order_node *after;
+    unsigned patience = PATIENCE;
+    struct order_node *after, *b;
 
+    b = latest(iosched_rb_root(&s->writers), rq, NULL, &patience);
     if (writes(rq))
-        b = latest(iosched_rb_root(&s->readers), rq, b);
+        b = latest(iosched_rb_root(&s->readers), rq, b, &patience);
     n->blocker = b;
     if (b == NULL)
         return 0;

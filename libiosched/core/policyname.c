@@ -33,7 +33,9 @@ static int is_name(const char *text)
 /** Can the library run this one? */
 int iosched__policy_ok(const struct iosched_policy *p)
 {
-    return p != NULL && p->struct_size >= offsetof(struct iosched_policy, find) &&
+    const size_t least = offsetof(struct iosched_policy, find);
+
+    return p != NULL && p->struct_size >= least &&
            p->api == IOSCHED_POLICY_API && is_name(p->name) &&
            (p->alias == NULL || is_name(p->alias)) && p->state_size > 0 &&
            p->insert != NULL && p->dispatch != NULL && p->removed != NULL &&

@@ -2,9 +2,9 @@
 /* setup.c - configuration, the layout of the one block of memory, life and end.
  *
  * The block holds, in this order: struct iosched, streams, groups, slots, merge
- * buckets and counters, order nodes, the inbox's ring, the scheduler's own tags,
- * and one area for each policy instance: two, or one under IOSCHED_F_NO_SWITCH.  Each
- * is sized for the largest policy of the list.
+ * buckets and counters, order nodes, the inbox's ring, the scheduler's own tags
+ * beyond 64, and one area for each policy instance: two, or one under
+ * IOSCHED_F_NO_SWITCH.  Each is sized for the largest policy of the lists.
  */
 #include "hot.h"
 
@@ -75,25 +75,26 @@ static int complete_cfg(struct iosched_cfg *c, const struct iosched_cfg *from)
     return err == IOSCHED_OK ? check_policies(c->extra_policies) : err;
 }
 
-/* --- Layout ----------------------------------------------------------------- */
-static size_t rounded(size_t n)
+/* --- Layout --------------------------------------------------------------- */
+/** Sizes are added up in 64 bits, so that none overflows on the way. */
+static uint64_t rounded(uint64_t n)
 {
     return (n + ALIGN - 1) / ALIGN * ALIGN;
 }
 
 /** The data of one policy instance: state, then streams, then groups. */
-static size_t area_of(const struct iosched_policy *p,
-                      const struct iosched_cfg *cfg)
+static uint64_t area_of(const struct iosched_policy *p,
+                        const struct iosched_cfg *cfg)
 {
     return rounded(p->state_size) +
            rounded(p->stream_size) * cfg->max_streams +
            rounded(p->group_size) * cfg->max_groups;
 }
 
-static size_t largest(const struct iosched_policy *const *list,
-                      const struct iosched_cfg *cfg)
+static uint64_t largest(const struct iosched_policy *const *list,
+                        const struct iosched_cfg *cfg)
 {
-    size_t most = 0;
+    uint64_t most = 0;
 
     for (; list != NULL && *list != NULL; list++)
         if (area_of(*list, cfg) > most)
@@ -102,10 +103,10 @@ static size_t largest(const struct iosched_policy *const *list,
 }
 
 /** The most that any listed policy needs. */
-static size_t core_area(const struct iosched_cfg *cfg)
+static uint64_t core_area(const struct iosched_cfg *cfg)
 {
-    size_t a = largest(cfg->policies, cfg);
-    size_t b = largest(cfg->extra_policies, cfg);
+    uint64_t a = largest(cfg->policies, cfg);
+    uint64_t b = largest(cfg->extra_policies, cfg);
 
     return a > b ? a : b;
 }
@@ -114,6 +115,12 @@ static size_t core_area(const struct iosched_cfg *cfg)
 static uint32_t tags_of(const struct iosched_cfg *cfg)
 {
     return cfg->tags != NULL ? iosched__tags_depth(cfg->tags) : cfg->depth;
+}
+
+/** Do its tags fit in one word, and nobody else has any of them? */
+static int has_few(const struct iosched_cfg *cfg)
+{
+    return cfg->tags == NULL && cfg->depth <= 64;
 }
 
 static unsigned log2_of(uint32_t power)
@@ -129,36 +136,40 @@ struct layout {
     uint32_t buckets, ring_size, order_size;
 };
 
-/** Room for size bytes at *at, which moves on. */
-static size_t carve(size_t *at, size_t size)
+/** Room for n things of `size` bytes at *at, which moves on. */
+static size_t carve(uint64_t *at, uint64_t n, uint64_t size)
 {
-    size_t here = *at;
+    uint64_t here = *at;
 
-    *at += rounded(size);
-    return here;
+    *at += rounded(n * size);
+    return (size_t)here;
 }
 
-static void lay_out(struct layout *l, const struct iosched_cfg *cfg)
+/** @retval IOSCHED_ERR_RANGE more than this machine can address. */
+static int lay_out(struct layout *l, const struct iosched_cfg *cfg)
 {
-    uint32_t ntags = tags_of(cfg), tag_words = (ntags + 63) / 64;
-    size_t at = 0, area = core_area(cfg);
+    uint32_t ntags = tags_of(cfg);
+    uint32_t tag_words = has_few(cfg) || cfg->tags != NULL ? 0
+                                                           : (ntags + 63) / 64;
+    uint64_t at = 0, area = core_area(cfg);
 
     l->buckets = iosched__pow2(cfg->queued_hint < 2 ? 2 : cfg->queued_hint);
     l->ring_size = IOSCHED_ATOMICS ? iosched__pow2(ntags) : 0;
     l->order_size = iosched__order_nodes(cfg);
-    (void)carve(&at, sizeof(struct iosched));
-    l->streams = carve(&at, sizeof(struct iosched_stream) * cfg->max_streams);
-    l->groups = carve(&at, sizeof(struct iosched_group) * cfg->max_groups);
-    l->slots = carve(&at, sizeof(struct slot) * ntags);
-    l->bucket = carve(&at, sizeof(struct iosched_req *) * l->buckets);
-    l->starts = carve(&at, (size_t)l->buckets * 8);
-    l->order_pool = carve(&at, sizeof(struct order_node) * l->order_size);
-    l->ring = carve(&at, sizeof(struct posting) * l->ring_size);
-    l->tag_free = carve(&at, cfg->tags == NULL ? tag_words * 8 : 0);
-    l->tag_words = carve(&at, cfg->tags == NULL ? (tag_words + 63) / 64 * 8 : 0);
-    l->area[0] = carve(&at, area);
-    l->area[1] = carve(&at, cfg->flags & IOSCHED_F_NO_SWITCH ? 0 : area);
-    l->total = at;
+    (void)carve(&at, 1, sizeof(struct iosched));
+    l->streams = carve(&at, cfg->max_streams, sizeof(struct iosched_stream));
+    l->groups = carve(&at, cfg->max_groups, sizeof(struct iosched_group));
+    l->slots = carve(&at, ntags, sizeof(struct slot));
+    l->bucket = carve(&at, l->buckets, sizeof(struct iosched_req *));
+    l->starts = carve(&at, l->buckets, 8);
+    l->order_pool = carve(&at, l->order_size, sizeof(struct order_node));
+    l->ring = carve(&at, l->ring_size, sizeof(struct posting));
+    l->tag_free = carve(&at, tag_words, 8);
+    l->tag_words = carve(&at, (tag_words + 63) / 64, 8);
+    l->area[0] = carve(&at, 1, area);
+    l->area[1] = carve(&at, cfg->flags & IOSCHED_F_NO_SWITCH ? 0 : 1, area);
+    l->total = (size_t)at;
+    return at <= SIZE_MAX / 2 ? IOSCHED_OK : IOSCHED_ERR_RANGE;
 }
 
 static void apply(const struct layout *l, const struct iosched_cfg *cfg,
@@ -174,6 +185,7 @@ static void apply(const struct layout *l, const struct iosched_cfg *cfg,
     s->order_pool = (void *)(base + l->order_pool);
     s->ring = (void *)(base + l->ring);
     s->tags = cfg->tags;
+    s->few = (uint8_t)has_few(cfg);
     s->tag_free = (void *)(base + l->tag_free);
     s->tag_words = (void *)(base + l->tag_words);
     s->core[0].area = base + l->area[0];
@@ -189,10 +201,7 @@ size_t iosched_size(const struct iosched_cfg *cfg)
     struct iosched_cfg c;
     struct layout l;
 
-    if (complete_cfg(&c, cfg) < 0)
-        return 0;
-    lay_out(&l, &c);
-    return l.total;
+    return complete_cfg(&c, cfg) < 0 || lay_out(&l, &c) < 0 ? 0 : l.total;
 }
 
 size_t iosched_align(void)
@@ -200,28 +209,29 @@ size_t iosched_align(void)
     return ALIGN;
 }
 
-/* --- Policy instances --------------------------------------------------------- */
+/* --- Policy instances ----------------------------------------------------- */
 /** Make instance c, which does not run, one of `choice`: tunables set, state
  *  zeroed, init called.  After an error nothing that shows has changed. */
 int iosched__core_build(struct iosched *s, struct iosched_core *c,
                         const struct policy_choice *choice)
 {
     const struct iosched_policy *p = choice->policy;
-    size_t known = sizeof c->ops, at = 0;
+    size_t known = sizeof c->ops;
+    uint64_t at = 0;
     char *area = c->area;
     int err, i;
 
-    IOSCHED_PORT_SET(area, 0, area_of(p, &s->cfg));
+    IOSCHED_PORT_SET(area, 0, (size_t)area_of(p, &s->cfg));
     IOSCHED_PORT_SET(&c->ops, 0, known);
     IOSCHED_PORT_COPY(&c->ops, p,
                       p->struct_size < known ? p->struct_size : known);
     c->s = s;
     c->held = 0;
-    c->state = area + carve(&at, p->state_size);
-    c->stream_stride = rounded(p->stream_size);
-    c->group_stride = rounded(p->group_size);
-    c->stream_data = area + carve(&at, c->stream_stride * s->cfg.max_streams);
-    c->group_data = area + carve(&at, c->group_stride * s->cfg.max_groups);
+    c->state = area + carve(&at, 1, p->state_size);
+    c->stream_stride = (size_t)rounded(p->stream_size);
+    c->group_stride = (size_t)rounded(p->group_size);
+    c->stream_data = area + carve(&at, s->cfg.max_streams, c->stream_stride);
+    c->group_data = area + carve(&at, s->cfg.max_groups, c->group_stride);
     for (i = 0; i < (int)IOSCHED_TIMERS; i++)
         c->timer[i] = IOSCHED_NEVER;
     c->next = IOSCHED_NEVER;
@@ -238,29 +248,19 @@ int iosched__core_build(struct iosched *s, struct iosched_core *c,
 }
 
 /** Tell the running policy of every group and stream there is, parents before
- *  their children. */
+ *  their children, which is the order they were opened in. */
 void iosched__core_open_all(struct iosched *s)
 {
     struct iosched_core *c = s->run;
     struct iosched_group *g;
-    uint32_t i, todo = 0, depth, level;
+    uint32_t i;
 
-    for (i = 0; i < s->cfg.max_groups; i++)
-        todo += s->groups[i].state != HANDLE_FREE;
-    for (level = 0; c->ops.group_opened != NULL && todo > 0; level++)
-        for (i = 0; i < s->cfg.max_groups; i++) {
-            if (s->groups[i].state == HANDLE_FREE)
-                continue;
-            for (depth = 0, g = s->groups[i].parent; g != NULL; g = g->parent)
-                depth++;
-            if (depth != level)
-                continue;
-            g = &s->groups[i];
+    for (g = s->live_group; g != NULL; g = g->next) {
+        if (c->ops.group_opened != NULL)
             c->ops.group_opened(c->state, g, iosched_group_data(g));
-            if (g->state == HANDLE_CLOSED && c->ops.group_closed != NULL)
-                c->ops.group_closed(c->state, g, iosched_group_data(g));
-            todo--;
-        }
+        if (g->state == HANDLE_CLOSED && c->ops.group_closed != NULL)
+            c->ops.group_closed(c->state, g, iosched_group_data(g));
+    }
     for (i = 0; i < s->cfg.max_streams; i++) {
         struct iosched_stream *st = &s->streams[i];
 
@@ -277,6 +277,7 @@ void iosched__core_open_all(struct iosched *s)
 void iosched__core_close_all(struct iosched *s)
 {
     struct iosched_core *c = s->run;
+    struct iosched_group *g, **at;
     uint32_t i;
 
     for (i = s->cfg.max_streams; i-- > 0;) {
@@ -287,21 +288,17 @@ void iosched__core_close_all(struct iosched *s)
         if (st->state != HANDLE_FREE && c->ops.stream_freed != NULL)
             c->ops.stream_freed(c->state, st, iosched_stream_data(st));
     }
-    for (i = s->cfg.max_groups; i-- > 0;) {
-        struct iosched_group *g = &s->groups[i];
-
+    for (g = s->live_group; g != NULL; g = g->next)
         if (g->state == HANDLE_OPEN && c->ops.group_closed != NULL)
             c->ops.group_closed(c->state, g, iosched_group_data(g));
-    }
-    for (i = s->cfg.max_groups; i-- > 0;) {
-        struct iosched_group *g = &s->groups[i];
-
-        if (g->state != HANDLE_FREE && c->ops.group_freed != NULL)
+    for (at = s->live_group_tail; at != &s->live_group; at = g->prev) {
+        g = iosched_container_of(at, struct iosched_group, next);
+        if (c->ops.group_freed != NULL)
             c->ops.group_freed(c->state, g, iosched_group_data(g));
     }
 }
 
-/* --- Life ----------------------------------------------------------------------- */
+/* --- Life ----------------------------------------------------------------- */
 static int build(struct iosched *s, const struct iosched_cfg *cfg,
                  const struct policy_choice *choice, iosched_time now)
 {
@@ -360,9 +357,10 @@ int iosched_init(void *mem, size_t size, const char *policy,
     err = complete_cfg(&c, cfg);
     if (err == IOSCHED_OK)
         err = iosched__parse_policy(&c, policy, &choice);
+    if (err == IOSCHED_OK)
+        err = lay_out(&l, &c);
     if (err < 0)
         return err;
-    lay_out(&l, &c);
     if (size < l.total)
         return IOSCHED_ERR_NOSPC;
     IOSCHED_PORT_SET(mem, 0, l.total);
@@ -390,6 +388,8 @@ int iosched_create(const char *policy, const struct iosched_cfg *cfg,
     if ((c.alloc == NULL) != (c.dealloc == NULL))
         return IOSCHED_ERR_INVAL;
     need = iosched_size(cfg);
+    if (need == 0)
+        return IOSCHED_ERR_RANGE;
     if (c.alloc != NULL)
         mem = c.alloc(c.user, need, ALIGN);
     else
@@ -447,7 +447,7 @@ int iosched_destroy(struct iosched *s)
     return IOSCHED_OK;
 }
 
-/* --- Control ---------------------------------------------------------------------- */
+/* --- Control -------------------------------------------------------------- */
 int iosched_freeze(struct iosched *s, iosched_time now)
 {
     int err = iosched__enter(s, now);

@@ -9,7 +9,7 @@
 static const struct iosched_tunable core_tunables[TUN_COUNT] = {
     { "tick_ns", "clock of the policies counts in these; 0: ns",
       0, INT64_C(1000000000), 0, IOSCHED_UNIT_NS, 0, 0 },
-    { "nomerges", "0 merge, 1 only with the last merged, 2 never",
+    { "nomerges", "0 merge, 2 not; 1 under COMPAT only with the last",
       0, 2, 0, IOSCHED_UNIT_NONE, 0, 0 },
     { "max_sectors_kb", "largest merged request",
       1, KIB_MAX, 0, IOSCHED_UNIT_KIB, 0, 0 },

@@ -13,8 +13,9 @@
  *           passed or there is no cursor, else at the cursor.
  * Timer:    none: deadlines are looked at when a batch ends.
  * Per-stream state: none.
- * Tunables: read_expire, write_expire, writes_starved, fifo_batch, front_merges;
- *           quirks that presets turn on, see doc/policies/deadline.md.
+ * Tunables: read_expire, write_expire, writes_starved, fifo_batch,
+ *           front_merges; quirks that presets turn on, see
+ *           doc/policies/deadline.md.
  *
  * Source: doc/PROVENANCE.md.
  */
@@ -32,15 +33,13 @@ struct deadline {
     int64_t quirk_restart;              /* at the lowest; counter goes on */
     int64_t quirk_alias;                /* equal lba: the older goes      */
     int64_t quirk_strict;               /* a deadline of now has not passed */
-    int64_t quirk_cursor;               /* the cursor ignores arrivals    */
 
     struct iosched_core *core;
     iosched_dur           lifetime[DIRS];   /* expire in ticks            */
     struct iosched_rbtree tree[DIRS];   /* by xlba, equals by arrival     */
     struct iosched_fifo   fifo[DIRS];   /* the same requests, by age      */
     struct iosched_req   *cursor;       /* in its tree, or NULL           */
-    enum dir              last;         /* direction of the last chosen   */
-    iosched_lba           head;         /* where that ended               */
+    iosched_lba           head;         /* where the last one ended       */
     uint64_t              batch;        /* requests in this batch         */
     uint64_t              starved;      /* times reads were preferred     */
 };
@@ -99,55 +98,63 @@ static void unlink_rq(struct deadline *dl, struct iosched_req *rq)
 /** Send rq off, and let the sweep stand behind it. */
 static void move(struct deadline *dl, struct iosched_req *rq, int how)
 {
-    dl->cursor = rq;
-    unlink_rq(dl, rq);                  /* the cursor is its successor now */
-    dl->last = dir_of(rq);
+    enum dir dir = dir_of(rq);
+
+    dl->cursor = rq_or_null(iosched_rb_next(&rq->sort));
     dl->head = rq->xlba + rq->xnblk;
+    iosched_rb_remove(&dl->tree[dir], &rq->sort);
+    iosched_fifo_remove(&dl->fifo[dir], &rq->fifo);
     iosched_core_emit(dl->core, rq, IOSCHED_EMIT_TAIL | how);
 }
 
-static void add_to_tree(struct deadline *dl, struct iosched_req *rq)
+/** Send off whatever starts at the same lba. */
+static void send_aliases(struct deadline *dl, enum dir dir, iosched_lba lba)
 {
-    struct iosched_rbtree *tree = &dl->tree[dir_of(rq)];
     struct iosched_rbnode *n;
 
-    if (dl->quirk_alias)
-        while ((n = iosched_rb_ceil(tree, rq->xlba)) != NULL &&
-               n->key == rq->xlba)
-            move(dl, rq_at(n), 0);
-    iosched_rb_insert(tree, &rq->sort, rq->xlba);
+    while ((n = iosched_rb_ceil(&dl->tree[dir], lba)) != NULL &&
+           n->key == lba)
+        move(dl, rq_at(n), 0);
 }
 
-/** Does rq lie on the way from the head to the cursor, or to the end? */
-static int on_the_way(const struct deadline *dl, const struct iosched_req *rq)
+static void add_to_tree(struct deadline *dl, struct iosched_req *rq,
+                        enum dir dir)
 {
-    return dir_of(rq) == dl->last && dl->batch > 0 && rq->xlba >= dl->head &&
-           (dl->cursor == NULL || rq->xlba < dl->cursor->xlba);
+    if (dl->quirk_alias)
+        send_aliases(dl, dir, rq->xlba);
+    iosched_rb_insert(&dl->tree[dir], &rq->sort, rq->xlba);
+}
+
+/** Queue rq by age among others.  It goes to the tail, as a rule; only what
+ *  comes late, after a switch or out of a dissolved merge, is older than some.
+ *  A deadline at or after the tail's says so without asking for the age. */
+static void add_to_fifo(struct iosched_fifo *fifo, struct iosched_req *rq,
+                        iosched_time deadline)
+{
+    struct iosched_fifolink *pos = iosched_fifo_tail(fifo), *next = NULL;
+
+    if (pos != NULL && pos->expires > deadline)
+        while (pos != NULL &&
+               iosched_req_seq(rq_of(pos)) > iosched_req_seq(rq)) {
+            next = pos;
+            pos = iosched_fifo_prev(pos);
+        }
+    if (next == NULL)
+        iosched_fifo_push(fifo, &rq->fifo, deadline);
+    else
+        iosched_fifo_insert_before(fifo, next, &rq->fifo, deadline);
 }
 
 static void dl_insert(void *state, struct iosched_req *rq)
 {
     struct deadline *dl = state;
     enum dir dir = dir_of(rq);
-    iosched_time since = iosched_core_since(dl->core, rq), deadline;
-    struct iosched_fifolink *pos, *next = NULL;
+    iosched_time since = iosched_core_since(dl->core, rq);
+    iosched_time deadline = since + dl->lifetime[dir];
 
-    add_to_tree(dl, rq);
-    if (!dl->quirk_cursor && on_the_way(dl, rq))
-        dl->cursor = rq;
-    deadline = dl->lifetime[dir] < IOSCHED_NEVER - since
-                   ? since + dl->lifetime[dir]
-                   : IOSCHED_NEVER;
-    /* Arrivals go to the tail; what comes late is older than some. */
-    pos = iosched_fifo_tail(&dl->fifo[dir]);
-    while (pos != NULL && iosched_req_seq(rq_of(pos)) > iosched_req_seq(rq)) {
-        next = pos;
-        pos = iosched_fifo_prev(pos);
-    }
-    if (next == NULL)
-        iosched_fifo_push(&dl->fifo[dir], &rq->fifo, deadline);
-    else
-        iosched_fifo_insert_before(&dl->fifo[dir], next, &rq->fifo, deadline);
+    add_to_tree(dl, rq, dir);
+    add_to_fifo(&dl->fifo[dir], rq,
+                deadline >= since ? deadline : IOSCHED_NEVER);
 }
 
 static void dl_removed(void *state, struct iosched_req *rq, int why)
@@ -176,11 +183,12 @@ static struct iosched_req *dl_neighbour(void *state,
                                         int where)
 {
     (void)state;
-    return rq_or_null(where == IOSCHED_MERGED_BACK ? iosched_rb_next(&rq->sort)
-                                                   : iosched_rb_prev(&rq->sort));
+    return rq_or_null(where == IOSCHED_MERGED_BACK
+                          ? iosched_rb_next(&rq->sort)
+                          : iosched_rb_prev(&rq->sort));
 }
 
-/** `into` starts earlier now.  Its age, its deadline and a cursor on it stay. */
+/** `into` starts earlier now.  Its age, deadline and a cursor on it stay. */
 static void dl_merged(void *state, struct iosched_req *into,
                       struct iosched_req *rq, int where)
 {
@@ -190,7 +198,7 @@ static void dl_merged(void *state, struct iosched_req *into,
     if (where != IOSCHED_MERGED_FRONT)
         return;
     iosched_rb_remove(&dl->tree[dir_of(into)], &into->sort);
-    add_to_tree(dl, into);
+    add_to_tree(dl, into, dir_of(into));
 }
 
 /** rq rides on `into` from now on, which takes over the earlier deadline. */
@@ -344,15 +352,14 @@ static const struct iosched_tunable_def tunables[] = {
     QUIRK(quirk_restart, "start at the lowest lba; a cursor keeps the count"),
     QUIRK(quirk_alias, "an arrival at the same lba sends the older one off"),
     QUIRK(quirk_strict, "a deadline of exactly now has not passed"),
-    QUIRK(quirk_cursor, "arrivals between head and cursor are passed over"),
     { { NULL, NULL, 0, 0, 0, 0, 0, 0 }, 0 }
 };
 
 static const struct iosched_preset presets[] = {
     { "2.6.20", "tick_ns=1ms,sort_across_ops=1,quirk_gap=1,quirk_restart=1,"
-                "quirk_alias=1,quirk_strict=1,quirk_cursor=1" },
-    { "2.6.32", "tick_ns=1ms,quirk_alias=1,quirk_strict=1,quirk_cursor=1" },
-    { "4.20",   "tick_ns=1ms,quirk_cursor=1" },
+                "quirk_alias=1,quirk_strict=1" },
+    { "2.6.32", "tick_ns=1ms,quirk_alias=1,quirk_strict=1" },
+    { "4.20",   "tick_ns=1ms" },
     { NULL, NULL }
 };
 

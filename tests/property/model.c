@@ -323,6 +323,23 @@ int model_eligible(const struct model *m, uint32_t i)
     return 1;
 }
 
+/** With more requests than the pool of overlaps holds, arrivals may wait for a
+ *  place in it although nothing forbids them to go. */
+int model_crowded(const struct model *m)
+{
+    uint32_t pool = 1, all = 0, i;
+
+    if (!(m->cfg.flags & IOSCHED_F_ORDER_OVERLAPS))
+        return 0;
+    while (pool < m->setup.queued_hint)
+        pool *= 2;
+    pool += m->setup.depth;
+    for (i = 0; i < m->nitems; i++)
+        all += m->items[i].state == IOSCHED_STATE_QUEUED ||
+               m->items[i].state == IOSCHED_STATE_INFLIGHT;
+    return all > pool;
+}
+
 int model_direct(const struct item *it)
 {
     return it->phase != IOSCHED_PHASE_DATA || it->mine.op == IOSCHED_PASS ||
@@ -339,7 +356,7 @@ void model_bound(struct model *m, uint32_t x)
     uint32_t i, head[2] = { MODEL_NONE, MODEL_NONE };
     int dir;
 
-    if (!m->bounded)
+    if (!m->bounded || model_crowded(m))
         return;
     iosched_tunable_get(m->s, "fifo_batch", &batch);
     iosched_tunable_get(m->s, "writes_starved", &starved);

@@ -243,6 +243,9 @@ uint32_t model_index(const struct model *m, const struct iosched_req *rq);
 void model_learn(struct model *m, int moved);
 /** It may go, as far as barriers and overlaps are concerned. */
 int  model_eligible(const struct model *m, uint32_t i);
+/** More than the pool of overlaps holds: arrivals may wait for a place in it
+ *  although nothing forbids them to go. */
+int  model_crowded(const struct model *m);
 /** It bypasses the policy. */
 int  model_direct(const struct item *it);
 void model_policy_is(struct model *m);

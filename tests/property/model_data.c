@@ -193,23 +193,6 @@ static uint32_t some_eligible(const struct model *m, int direct)
     return MODEL_NONE;
 }
 
-/** With more requests than the pool of overlaps holds, arrivals may wait for a
- *  place in it although nothing forbids them to go. */
-static int crowded(const struct model *m)
-{
-    uint32_t pool = 1, all = 0, i;
-
-    if (!(m->cfg.flags & IOSCHED_F_ORDER_OVERLAPS))
-        return 0;
-    while (pool < m->setup.queued_hint)
-        pool *= 2;
-    pool += m->setup.depth;
-    for (i = 0; i < m->nitems; i++)
-        all += m->items[i].state == IOSCHED_STATE_QUEUED ||
-               m->items[i].state == IOSCHED_STATE_INFLIGHT;
-    return all > pool;
-}
-
 /** Is i, which came, one that had to come before others or after them? */
 static void check_turn(struct model *m, uint32_t i)
 {
@@ -223,11 +206,11 @@ static void check_turn(struct model *m, uint32_t i)
         model_fail(m, "%u passes one that it has to wait for", i);
     if (it->requeued)
         return;
-    if (!direct && m->head_run < m->setup.head_burst && !crowded(m) &&
+    if (!direct && m->head_run < m->setup.head_burst && !model_crowded(m) &&
         some_eligible(m, 1) != MODEL_NONE)
         model_fail(m, "%u comes before HEAD", i);
     if (direct && m->head_run >= m->setup.head_burst && m->conserving &&
-        !crowded(m) && some_eligible(m, 0) != MODEL_NONE)
+        !model_crowded(m) && some_eligible(m, 0) != MODEL_NONE)
         model_fail(m, "HEAD %u is one too many in a row", i);
     m->head_run = direct ? m->head_run + 1 : 0;
     if (!direct) {
@@ -331,7 +314,7 @@ static void none(struct model *m, int rc, unsigned flags)
             model_fail(m, "HOLD without a timer or anything in flight");
         if (m->inflight >= m->depth)
             model_fail(m, "HOLD without a free slot");
-        if (!crowded(m) &&
+        if (!model_crowded(m) &&
             (m->conserving || flags & IOSCHED_DISPATCH_FORCE) &&
             (some_eligible(m, 0) != MODEL_NONE ||
              some_eligible(m, 1) != MODEL_NONE ||
