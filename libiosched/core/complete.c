@@ -12,7 +12,7 @@ static int misplaced(const struct iosched *s, const struct iosched_req *rq)
 
 /** May the owner take rq out of flight?  Not while it is elsewhere, and not
  *  when its completion was posted, for that has then happened. */
-IOSCHED_HOT int claim(struct iosched *s, struct iosched_req *rq)
+static int claim(struct iosched *s, struct iosched_req *rq)
 {
     struct slot *slot;
 
@@ -147,9 +147,18 @@ int iosched_complete(struct iosched *s, struct iosched_req *rq, int status,
     result = iosched__enter(s, now);
     if (result < 0)
         return result;
-    result = claim(s, rq);
-    if (result == IOSCHED_OK)
+    /* Unlike abort, this does not race with a post of the same completion: it
+     * comes one way or the other, so a look at the claim is enough. */
+    if (IOSCHED_UNLIKELY(rq->state != IOSCHED_STATE_INFLIGHT ||
+                         rq->owner_ != s)) {
+        result = misplaced(s, rq);
+    } else if (IOSCHED_UNLIKELY(IOSCHED_AO_LOAD(&s->slots[rq->tag].live) !=
+                                rq->generation)) {
+        result = IOSCHED_ERR_STATE;
+    } else {
+        IOSCHED_AO_STORE(&s->slots[rq->tag].live, 0);
         result = finish(s, rq, status, IOSCHED_STATE_IDLE);
+    }
     iosched__leave(s);
     return result;
 }

@@ -158,7 +158,9 @@ int iosched_group_close(struct iosched_group *g, iosched_time now)
     if (err < 0)
         return err;
     s = g->s;
-    if (g->open_kids > 0) {
+    if (g->parent == NULL) {
+        err = IOSCHED_ERR_INVAL;        /* the root is nobody's to close */
+    } else if (g->open_kids > 0) {
         err = IOSCHED_ERR_BUSY;
     } else {
         g->state = HANDLE_CLOSED;
@@ -193,7 +195,8 @@ int iosched_group_set_weight(struct iosched_group *g, uint32_t weight,
 
     if (err < 0)
         return err;
-    err = set_weight(g, &g->weight, weight, "weight");
+    err = g->parent != NULL ? set_weight(g, &g->weight, weight, "weight")
+                            : IOSCHED_ERR_INVAL;
     iosched__leave(g->s);
     return err;
 }

@@ -167,13 +167,11 @@ static inline void iosched__event_note(struct iosched *s, unsigned action,
 }
 
 /* --- Streams -------------------------------------------------------------- */
-/** Is st a stream of s?  Reads nothing of what is not. */
+/** Is st a stream of s?  Looks at nothing that is not in its array. */
 static inline int iosched__stream_ours(const struct iosched *s,
                                        const struct iosched_stream *st)
 {
-    return (uintptr_t)st >= (uintptr_t)s->streams &&
-           (uintptr_t)st < (uintptr_t)(s->streams + s->cfg.max_streams) &&
-           &s->streams[st->slot] == st;
+    return st >= s->streams && st < s->streams_end && st->s == s;
 }
 
 /* --- Merging: the hash ---------------------------------------------------- */

@@ -13,29 +13,57 @@
      IOSCHED_RQ_PREFLUSH | IOSCHED_RQ_FUA | IOSCHED_RQ_PRIO |                \
      IOSCHED_RQ_IDLEHINT)
 
+/* What needs more than a look: all but plain reads, writes and their like. */
+#define PLAIN_RQ_FLAGS                                                       \
+    (IOSCHED_RQ_SYNC | IOSCHED_RQ_META | IOSCHED_RQ_RAHEAD |                 \
+     IOSCHED_RQ_NOMERGE | IOSCHED_RQ_PRIO | IOSCHED_RQ_IDLEHINT)
+
+/** 1 if rq goes the short way: it has an address, takes one trip, and passes
+ *  through the policy like any other. */
+IOSCHED_HOT int is_plain(const struct iosched_req *rq)
+{
+    return rq->op <= IOSCHED_ZEROES && !(rq->flags & ~PLAIN_RQ_FLAGS);
+}
+
 /* --- Checking ------------------------------------------------------------- */
-IOSCHED_HOT int check_extent(const struct iosched *s,
-                               const struct iosched_req *rq)
+IOSCHED_HOT int extent_ok(const struct iosched *s,
+                          const struct iosched_req *rq)
 {
     iosched_lba end = rq->lba + rq->nblk;
 
-    return rq->nblk > 0 && end > rq->lba && end <= s->cfg.capacity_nblk;
+    return end > rq->lba && end <= s->cfg.capacity_nblk;    /* so nblk > 0 */
 }
 
-IOSCHED_HOT int check_req(const struct iosched *s,
-                            const struct iosched_req *rq)
+/** What of a request that is not plain is wrong. */
+IOSCHED_COLD static int check_special(const struct iosched *s,
+                                      const struct iosched_req *rq)
 {
     if (rq->op > IOSCHED_PASS || rq->flags & ~KNOWN_RQ_FLAGS)
         return IOSCHED_ERR_NOTSUP;
-    if (iosched__has_extent(rq) && !check_extent(s, rq))
+    if (iosched__has_extent(rq) && !extent_ok(s, rq))
         return IOSCHED_ERR_INVAL;
     if (rq->flags & (IOSCHED_RQ_PREFLUSH | IOSCHED_RQ_FUA) &&
         rq->op != IOSCHED_WRITE && rq->op != IOSCHED_ZEROES)
         return IOSCHED_ERR_INVAL;
-    if (rq->stream != NULL) {
-        if (!iosched__stream_ours(s, rq->stream))
+    return IOSCHED_OK;
+}
+
+IOSCHED_HOT int check_req(const struct iosched *s,
+                          const struct iosched_req *rq, int plain)
+{
+    const struct iosched_stream *st = rq->stream;
+    int err = IOSCHED_OK;
+
+    if (IOSCHED_UNLIKELY(!plain))
+        err = check_special(s, rq);
+    else if (IOSCHED_UNLIKELY(!extent_ok(s, rq)))
+        err = IOSCHED_ERR_INVAL;
+    if (IOSCHED_UNLIKELY(err < 0))
+        return err;
+    if (st != NULL) {
+        if (IOSCHED_UNLIKELY(!iosched__stream_ours(s, st)))
             return IOSCHED_ERR_INVAL;
-        if (rq->stream->state != HANDLE_OPEN)
+        if (IOSCHED_UNLIKELY(st->state != HANDLE_OPEN))
             return IOSCHED_ERR_STATE;
     }
     return rq->ioprio == 0 || iosched__prio_ok(rq->ioprio)
@@ -46,7 +74,7 @@ IOSCHED_HOT int check_req(const struct iosched *s,
 /** What iosched_insert() has to refuse. */
 int iosched__check_req(const struct iosched *s, const struct iosched_req *rq)
 {
-    return check_req(s, rq);
+    return check_req(s, rq, is_plain(rq));
 }
 
 /* --- Routing -------------------------------------------------------------- */
@@ -103,17 +131,13 @@ IOSCHED_HOT int may_touch(struct iosched *s, const struct iosched_req *rq,
     return 0;
 }
 
-IOSCHED_HOT int route(struct iosched *s, struct iosched_req *rq)
+/** Into a merge or to the policy.  @return enum iosched_inserted. */
+IOSCHED_HOT int sort_in(struct iosched *s, struct iosched_req *rq)
 {
     struct iosched_core *c = s->run;
     struct spread h;
     int where = 0;
 
-    if (rq->phase != IOSCHED_PHASE_DATA || rq->op == IOSCHED_PASS ||
-        rq->flags & (IOSCHED_RQ_HEAD | IOSCHED_RQ_BARRIER)) {
-        to_direct(s, rq);
-        return IOSCHED_QUEUED;
-    }
     if (IOSCHED_UNLIKELY(!c->hashes || !iosched__mergeable(rq))) {
         give(s, rq);
         return IOSCHED_QUEUED;
@@ -139,12 +163,17 @@ IOSCHED_HOT int route(struct iosched *s, struct iosched_req *rq)
  *  @return enum iosched_inserted. */
 int iosched__route(struct iosched *s, struct iosched_req *rq)
 {
-    return route(s, rq);
+    if (rq->phase != IOSCHED_PHASE_DATA || rq->op == IOSCHED_PASS ||
+        rq->flags & (IOSCHED_RQ_HEAD | IOSCHED_RQ_BARRIER)) {
+        to_direct(s, rq);
+        return IOSCHED_QUEUED;
+    }
+    return sort_in(s, rq);
 }
 
 /* --- Taking in ------------------------------------------------------------ */
 /** The library's part of rq, as if it had just come; its age stays. */
-IOSCHED_HOT void reset(struct iosched_req *rq)
+IOSCHED_HOT void reset(struct iosched_req *rq, int extent)
 {
     const size_t from = offsetof(struct iosched_req, sort),
                  to = offsetof(struct iosched_req, seq_);
@@ -153,8 +182,8 @@ IOSCHED_HOT void reset(struct iosched_req *rq)
     rq->tag = -1;
     rq->generation = rq->nseg > 0 ? rq->nseg : 1;
     rq->nmembers = 1;
-    rq->xlba = iosched__has_extent(rq) ? rq->lba : 0;
-    rq->xnblk = iosched__has_extent(rq) ? rq->nblk : 0;
+    rq->xlba = extent ? rq->lba : 0;
+    rq->xnblk = extent ? rq->nblk : 0;
     rq->first_member = rq;
     rq->next_member = NULL;
     rq->kin_ = rq;
@@ -163,7 +192,7 @@ IOSCHED_HOT void reset(struct iosched_req *rq)
 
 void iosched__member_reset(struct iosched_req *rq)
 {
-    reset(rq);
+    reset(rq, iosched__has_extent(rq));
     rq->core_flags_ &= ~(PLACE_MASK | RQ_KNOWN | RQ_HASHED | RQ_CLOSED);
 }
 
@@ -175,17 +204,18 @@ IOSCHED_HOT uint32_t prio_bits(const struct iosched_req *rq,
     return (prio != 0 ? prio : IOSCHED_PRIO_DEFAULT) << RQ_PRIO_SHIFT;
 }
 
-IOSCHED_HOT int take_in(struct iosched *s, struct iosched_req *rq)
+IOSCHED_HOT int take_in(struct iosched *s, struct iosched_req *rq, int plain)
 {
     struct iosched_stream *st = iosched__stream_of(s, rq);
     struct iosched_group *g = st->group;
 
-    reset(rq);
+    reset(rq, plain || iosched__has_extent(rq));
     rq->core_flags_ = prio_bits(rq, st);
     rq->owner_ = s;
     rq->seq_ = s->next_seq++;
     rq->order_ = NULL;
-    rq->phase = (uint8_t)iosched__first_phase(s, rq);
+    rq->phase = plain ? (uint8_t)IOSCHED_PHASE_DATA
+                      : (uint8_t)iosched__first_phase(s, rq);
     rq->group_ = (uint16_t)g->slot;
     st->requests++;
     if (g->slot != 0)                   /* nobody waits for the root to go */
@@ -193,39 +223,38 @@ IOSCHED_HOT int take_in(struct iosched *s, struct iosched_req *rq)
     s->stats.inserted[rq->op]++;
     iosched__count_queued(s, 1);
     iosched__event(s, IOSCHED_EV_INSERT, rq, IOSCHED_STATE_QUEUED);
-    if (IOSCHED_UNLIKELY(s->fence != NULL || s->waiting.head != NULL ||
-                         rq->flags & IOSCHED_RQ_BARRIER ||
-                         s->cfg.flags & IOSCHED_F_ORDER_OVERLAPS))
+    if (IOSCHED_UNLIKELY(!plain || s->orderly))
         return iosched__admit(s, rq);
     s->admitted++;
     rq->core_flags_ |= RQ_ADMITTED;
-    return route(s, rq);
+    return sort_in(s, rq);
 }
 
 /** Make rq, which is checked, one of ours; its t_insert is set.
  *  @return enum iosched_inserted. */
 int iosched__take_in(struct iosched *s, struct iosched_req *rq)
 {
-    return take_in(s, rq);
+    return take_in(s, rq, is_plain(rq));
 }
 
 int iosched_insert(struct iosched *s, struct iosched_req *rq, iosched_time now)
 {
-    int result;
+    int result, plain;
 
     if (rq == NULL)
         return IOSCHED_ERR_INVAL;
     result = iosched__enter(s, now);
     if (result < 0)
         return result;
-    if (rq->state != IOSCHED_STATE_IDLE)
+    plain = is_plain(rq);
+    if (IOSCHED_UNLIKELY(rq->state != IOSCHED_STATE_IDLE))
         result = IOSCHED_ERR_BUSY;
     else
-        result = check_req(s, rq);
-    if (result == IOSCHED_OK) {
+        result = check_req(s, rq, plain);
+    if (IOSCHED_LIKELY(result == IOSCHED_OK)) {
         rq->t_insert = s->now;
         rq->status = 0;
-        result = take_in(s, rq);
+        result = take_in(s, rq, plain);
     }
     iosched__leave(s);
     return result;

@@ -144,6 +144,9 @@ struct iosched {
     iosched_time        now, caller_now, offset;
     uint8_t             inside;         /* a public call is running       */
     uint8_t             holding;        /* the last dispatch answered HOLD */
+    uint8_t             orderly;        /* arrivals have to be admitted:   */
+                                        /* ORDER_OVERLAPS, a fence, or     */
+                                        /* something waits                 */
     uint8_t             refused;        /* a queue_full, and no completion */
                                         /* since                          */
     uint32_t            frozen;         /* nesting                        */
@@ -179,7 +182,8 @@ struct iosched {
     uint64_t            refused_before; /* next_dispatch at that queue_full */
 
     /* Objects. */
-    struct iosched_stream *streams, *free_stream, **free_stream_tail;
+    struct iosched_stream *streams, *streams_end;
+    struct iosched_stream *free_stream, **free_stream_tail;
     struct iosched_group  *groups, *free_group, **free_group_tail;
     struct iosched_group  *live_group, **live_group_tail;   /* not free   */
     struct iosched_tags   *tags;        /* shared; NULL: its own, below   */

@@ -99,11 +99,19 @@ uint32_t iosched__order_nodes(const struct iosched_cfg *cfg)
     return iosched__pow2(cfg->queued_hint) + cfg->depth;
 }
 
+/** Look again whether arrivals may go straight on. */
+static void set_orderly(struct iosched *s)
+{
+    s->orderly = s->order_size > 0 || s->fence != NULL ||
+                 s->waiting.head != NULL;
+}
+
 void iosched__order_init(struct iosched *s)
 {
     uint32_t i = s->order_size;
 
     s->readers.augment = s->writers.augment = augment;
+    set_orderly(s);
     while (i-- > 0) {
         s->order_pool[i].wait_next = s->order_free;
         s->order_free = &s->order_pool[i];
@@ -213,18 +221,22 @@ void iosched__pump(struct iosched *s)
             s->fence = rq;
         let_in(s, rq);
     }
+    set_orderly(s);
 }
 
 /** rq has just arrived.  @return enum iosched_inserted. */
 int iosched__admit(struct iosched *s, struct iosched_req *rq)
 {
     if (s->waiting.head == NULL && may_go(s, rq)) {
-        if (rq->flags & IOSCHED_RQ_BARRIER)
+        if (rq->flags & IOSCHED_RQ_BARRIER) {
             s->fence = rq;
+            s->orderly = 1;
+        }
         return let_in(s, rq);
     }
     iosched__set_place(rq, PLACE_WAITING);
     iosched__list_add(&s->waiting, s->waiting.tail, rq);
+    s->orderly = 1;
     iosched__event_note(s, IOSCHED_EV_WAIT, rq,
                         s->fence != NULL || !ordered(s, rq) ? "barrier"
                                                             : "order", 0);
@@ -238,6 +250,7 @@ void iosched__order_settled(struct iosched *s, struct iosched_req *rq)
         s->fence = NULL;
     if (rq->order_ != NULL)
         retire(s, rq);
+    set_orderly(s);
 }
 
 /** rq, waiting or blocked, is taken away. */
@@ -245,6 +258,7 @@ void iosched__order_cancel(struct iosched *s, struct iosched_req *rq)
 {
     if (iosched__place(rq) == PLACE_WAITING) {
         iosched__list_remove(&s->waiting, rq);
+        set_orderly(s);
     } else {
         unblock(rq->order_);
         s->blocked--;

@@ -178,6 +178,7 @@ static void apply(const struct layout *l, const struct iosched_cfg *cfg,
     char *base = (char *)s;
 
     s->streams = (void *)(base + l->streams);
+    s->streams_end = s->streams + cfg->max_streams;
     s->groups = (void *)(base + l->groups);
     s->slots = (void *)(base + l->slots);
     s->bucket = (void *)(base + l->bucket);

@@ -187,6 +187,10 @@ int iosched_stream_close(struct iosched_stream *st, iosched_time now)
     if (err < 0)
         return err;
     s = st->s;
+    if (st->slot == 0) {                /* the default one is nobody's */
+        iosched__leave(s);
+        return IOSCHED_ERR_INVAL;
+    }
     st->state = HANDLE_CLOSED;
     st->group->open_kids--;
     if (s->run->ops.stream_closed != NULL)

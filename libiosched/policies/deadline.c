@@ -126,14 +126,13 @@ static void add_to_tree(struct deadline *dl, struct iosched_req *rq,
 }
 
 /** Queue rq by age among others.  It goes to the tail, as a rule; only what
- *  comes late, after a switch or out of a dissolved merge, is older than some.
- *  A deadline at or after the tail's says so without asking for the age. */
+ *  comes late, after a switch or out of a dissolved merge, is older than some. */
 static void add_to_fifo(struct iosched_fifo *fifo, struct iosched_req *rq,
                         iosched_time deadline)
 {
     struct iosched_fifolink *pos = iosched_fifo_tail(fifo), *next = NULL;
 
-    if (pos != NULL && pos->expires > deadline)
+    if (pos != NULL && rq_of(pos)->t_insert >= rq->t_insert)
         while (pos != NULL &&
                iosched_req_seq(rq_of(pos)) > iosched_req_seq(rq)) {
             next = pos;

@@ -35,10 +35,12 @@ static void noop_insert(void *state, struct iosched_req *rq)
     struct noop *np = state;
     struct iosched_fifolink *pos = iosched_fifo_tail(&np->queue), *next = NULL;
 
-    while (pos != NULL && iosched_req_seq(rq_of(pos)) > iosched_req_seq(rq)) {
-        next = pos;
-        pos = iosched_fifo_prev(pos);
-    }
+    if (pos != NULL && rq_of(pos)->t_insert >= rq->t_insert)
+        while (pos != NULL &&
+               iosched_req_seq(rq_of(pos)) > iosched_req_seq(rq)) {
+            next = pos;
+            pos = iosched_fifo_prev(pos);
+        }
     if (next == NULL)
         iosched_fifo_push(&np->queue, &rq->fifo, IOSCHED_NEVER);
     else
