@@ -187,7 +187,8 @@ enum iosched_emit {
     IOSCHED_EMIT_EXPIRED = 2    /* or'ed to it: its deadline made you     */
 };
 /** rq, which you have unlinked, goes to the core's list of what is issued
- *  next.  From any hook but removed, absorbed, evict, exit and dump.  SORTED is
+ *  next.  From any hook but removed, absorbed, find, neighbour,
+ *  allow_merge, may_queue, evict, exit and dump.  SORTED is
  *  O(emitted and not issued), usually one. */
 IOSCHED_API void iosched_core_emit(struct iosched_core *c,
                                    struct iosched_req *rq, int how);

@@ -96,6 +96,8 @@ int iosched_cancel(struct iosched *s, struct iosched_req *rq, iosched_time now)
         iosched__make_idle(s, rq, IOSCHED_STATE_IDLE);
         if (s->waiting.head != NULL)
             iosched__pump(s);
+        if (s->queued == 0)
+            iosched__hold_ends(s);
     }
     iosched__leave(s);
     return err;

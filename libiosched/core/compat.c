@@ -20,8 +20,7 @@ static void join(struct iosched *s, struct iosched_req *into,
     struct iosched_core *c = s->run;
     struct iosched_req *other = NULL, *low, *high;
 
-    /* At the front the hash keeps `into` in its place, for its end is the same;
-     * the counters of starts are then off, which only merge.c would mind. */
+    /* At the front the hash keeps `into` in its place: its end is the same. */
     iosched__link_member(into, rq, where);
     if (where == IOSCHED_MERGED_BACK) {         /* a new end: newest again */
         iosched__unhash(s, into);

@@ -75,7 +75,8 @@ IOSCHED_COLD static void hold_begins(struct iosched *s)
                                                      : "barrier", 0);
 }
 
-IOSCHED_COLD static void hold_ends(struct iosched *s)
+/** The policy, or whatever it was, no longer holds anything back. */
+IOSCHED_COLD void iosched__hold_ends(struct iosched *s)
 {
     if (!s->holding)
         return;
@@ -179,7 +180,7 @@ IOSCHED_HOT int decide(struct iosched *s, struct iosched_req **out,
     int answer = pick(s, out, flags);
 
     if (IOSCHED_UNLIKELY(s->holding) && answer != IOSCHED_HOLD)
-        hold_ends(s);
+        iosched__hold_ends(s);
     if (answer == IOSCHED_HOLD) {
         hold_begins(s);
     } else if (answer == IOSCHED_FULL) {

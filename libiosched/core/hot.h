@@ -189,7 +189,7 @@ static inline struct iosched_req **iosched__bucket(struct iosched *s,
 
 static inline uint8_t *iosched__starts(struct iosched *s, iosched_lba lba)
 {
-    return &s->starts[iosched__spread(lba) >> (s->bucket_shift - 3)];
+    return &s->starts[iosched__spread(lba) >> (s->bucket_shift - 4)];
 }
 
 /** Enter rq as the newest that ends where it ends; start and end: where it does
@@ -198,14 +198,14 @@ static inline void iosched__hash_at(struct iosched *s, struct iosched_req *rq,
                                     uint64_t start, uint64_t end)
 {
     struct iosched_req **at = &s->bucket[end >> s->bucket_shift];
-    uint8_t *starts = &s->starts[start >> (s->bucket_shift - 3)];
 
     rq->link_next_ = *at;
     rq->link_prev_ = at;
     if (*at != NULL)
         (*at)->link_prev_ = &rq->link_next_;
     *at = rq;
-    *starts = (uint8_t)(*starts + (*starts < UINT8_MAX));
+    if (s->run->fronts)
+        s->starts[start >> (s->bucket_shift - 4)]++;
     rq->core_flags_ |= RQ_HASHED;
 }
 
@@ -217,15 +217,13 @@ static inline void iosched__hash(struct iosched *s, struct iosched_req *rq)
 
 static inline void iosched__unhash(struct iosched *s, struct iosched_req *rq)
 {
-    uint8_t *starts;
-
     if (!(rq->core_flags_ & RQ_HASHED))
         return;
     *rq->link_prev_ = rq->link_next_;
     if (rq->link_next_ != NULL)
         rq->link_next_->link_prev_ = rq->link_prev_;
-    starts = iosched__starts(s, rq->xlba);
-    *starts = (uint8_t)(*starts - (*starts < UINT8_MAX));  /* many stay many */
+    if (s->run->fronts)
+        --*iosched__starts(s, rq->xlba);
     rq->core_flags_ &= ~RQ_HASHED;
 }
 

@@ -108,51 +108,63 @@ IOSCHED_HOT void give(struct iosched *s, struct iosched_req *rq)
 /** Hand rq, which rides on none, to the policy. */
 void iosched__to_policy(struct iosched *s, struct iosched_req *rq)
 {
-    if (s->run->hashes && iosched__mergeable(rq)) {
+    if (s->run->hashes != HASH_NONE && iosched__mergeable(rq)) {
         iosched__hash(s, rq);
-        if (s->last_merge == NULL && iosched__compat(s))
+        if (s->last_merge == NULL && s->run->hashes == HASH_COMPAT)
             s->last_merge = rq;
     }
     give(s, rq);
 }
 
-/** Does anything queued seem to touch rq?  Wrong now and then, but never when
- *  the answer is no. */
-IOSCHED_HOT int may_touch(struct iosched *s, const struct iosched_req *rq,
-                          struct spread h)
+/** Where does anything queued seem to touch rq?  (enum touch.)  A yes is wrong
+ *  now and then; a no is only if a multiple of 256 start where rq ends, and then
+ *  a merge is missed. */
+IOSCHED_HOT unsigned may_touch(struct iosched *s, const struct iosched_req *rq,
+                               struct spread h)
 {
     const struct iosched_req *c = s->bucket[h.start >> s->bucket_shift];
+    unsigned touch = 0;
 
-    if (s->starts[h.end >> (s->bucket_shift - 3)] != 0)
-        return 1;
+    if (s->run->fronts && s->starts[h.end >> (s->bucket_shift - 4)] != 0)
+        touch = TOUCH_END;
     for (; c != NULL; c = c->link_next_)
         if (iosched__end(c) == rq->xlba)
-            return 1;
-    return 0;
+            return touch | TOUCH_START;
+    return touch;
+}
+
+/** As it was done before. */
+IOSCHED_COLD static int sort_in_compat(struct iosched *s,
+                                       struct iosched_req *rq)
+{
+    struct iosched_core *c = s->run;
+    int where = 0;
+
+    if (c->held > 0 && c->tun[TUN_NOMERGES] < 2 && iosched__mergeable(rq))
+        where = iosched__compat_merge(s, rq);
+    if (where == 0)
+        iosched__to_policy(s, rq);
+    return where;
 }
 
 /** Into a merge or to the policy.  @return enum iosched_inserted. */
 IOSCHED_HOT int sort_in(struct iosched *s, struct iosched_req *rq)
 {
-    struct iosched_core *c = s->run;
     struct spread h;
+    unsigned touch;
     int where = 0;
 
-    if (IOSCHED_UNLIKELY(!c->hashes || !iosched__mergeable(rq))) {
+    if (s->run->hashes != HASH_ALL || rq->flags & RQ_NEVER_MERGES) {
+        if (IOSCHED_UNLIKELY(s->run->hashes == HASH_COMPAT))
+            return sort_in_compat(s, rq);
         give(s, rq);
         return IOSCHED_QUEUED;
     }
-    if (IOSCHED_UNLIKELY(iosched__compat(s))) {
-        if (c->held > 0 && c->tun[TUN_NOMERGES] < 2)
-            where = iosched__compat_merge(s, rq);
-        if (where == 0)
-            iosched__to_policy(s, rq);
-        return where;
-    }
     h = spread_of(rq);
-    if (may_touch(s, rq, h))
-        where = iosched__merge(s, rq);
-    if (where == 0) {
+    touch = may_touch(s, rq, h);
+    if (IOSCHED_UNLIKELY(touch != 0))
+        where = iosched__merge(s, rq, touch);
+    if (IOSCHED_LIKELY(where == 0)) {
         iosched__hash_at(s, rq, h.start, h.end);
         give(s, rq);
     }

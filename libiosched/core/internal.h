@@ -117,6 +117,9 @@ enum core_tunable {
     TUN_ROTATIONAL, TUN_COUNT
 };
 
+/** Which of a policy's requests are entered in the merge hash. */
+enum hashing { HASH_NONE = 0, HASH_ALL = 1, HASH_COMPAT = 2 };
+
 /** What a policy's hooks get as `core`: one instance of one policy.  There are
  *  two, so that a switch can build the new one before it touches the old. */
 struct iosched_core {
@@ -128,7 +131,8 @@ struct iosched_core {
     iosched_time           timer[IOSCHED_TIMERS];       /* NEVER: disarmed */
     iosched_time           next;        /* the earliest of them           */
     uint32_t               held;        /* carriers the policy holds      */
-    uint8_t                hashes;      /* what it gets may be merged into */
+    uint8_t                hashes;      /* enum hashing                   */
+    uint8_t                fronts;      /* it has find(): count starts    */
     uint32_t               merge_nblk;  /* TUN_MAX_SECTORS_KB in blocks   */
     int64_t                tun[TUN_COUNT];
     char                  *area;        /* its part of the memory         */
@@ -166,7 +170,7 @@ struct iosched {
     /* Merging. */
     struct iosched_req **bucket;        /* by end of extent               */
     uint8_t            *starts;         /* how many start at an lba of this
-                                         * hash, 255: many; 8 a bucket    */
+                                         * hash, modulo 256; 16 a bucket  */
     unsigned            bucket_shift;   /* 64 - log2(buckets)             */
     struct iosched_req *last_merge;     /* compat: the one-hit cache      */
 
@@ -267,7 +271,9 @@ void iosched__absorb(struct iosched *s, struct iosched_req *into,
                      struct iosched_req *rq, int where);
 void iosched__joined(struct iosched *s, struct iosched_req *into,
                      struct iosched_req *rq, int where);
-int  iosched__merge(struct iosched *s, struct iosched_req *rq);
+/** At which end of a request somebody may touch it. */
+enum touch { TOUCH_START = 1, TOUCH_END = 2 };
+int  iosched__merge(struct iosched *s, struct iosched_req *rq, unsigned touch);
 int  iosched__compat_merge(struct iosched *s, struct iosched_req *rq);
 struct iosched_req *iosched__carrier_of(const struct iosched_req *rq);
 
@@ -302,7 +308,8 @@ void iosched__depth_ramp(struct iosched *s);
 int32_t iosched__tag_get_many(struct iosched *s, int sync);
 void iosched__tag_put_many(struct iosched *s, int32_t tag);
 
-/* --- insert.c, complete.c ------------------------------------------------- */
+/* --- dispatch.c, insert.c, complete.c ------------------------------------- */
+void iosched__hold_ends(struct iosched *s);
 int  iosched__check_req(const struct iosched *s, const struct iosched_req *rq);
 int  iosched__take_in(struct iosched *s, struct iosched_req *rq);
 int  iosched__route(struct iosched *s, struct iosched_req *rq);

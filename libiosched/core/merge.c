@@ -5,7 +5,7 @@
  * newest first; that finds back merges in O(1).  Front merges are found by the
  * policy, which keeps its requests sorted anyway; it is only asked when a small
  * table of counters, by hash of the start, says that there may be one: also
- * O(1), but for one request in eight or so.  Of two carriers that meet
+ * O(1), but for one request in thirty or so.  Of two carriers that meet
  * the older absorbs, so that a carrier is always as old as its oldest member.
  *
  * Members form a list ascending by lba; a carrier's kin_ is its last member,
@@ -186,7 +186,7 @@ static struct iosched_req *starts_at(struct iosched *s, struct iosched_req *rq)
     struct iosched_core *core = s->run;
     struct iosched_req *c;
 
-    if (*iosched__starts(s, iosched__end(rq)) == 0 || core->ops.find == NULL)
+    if (!core->fronts || *iosched__starts(s, iosched__end(rq)) == 0)
         return NULL;
     c = core->ops.find(core->state, rq, iosched__end(rq));
     return c != NULL && c != rq && c->xlba == iosched__end(rq) &&
@@ -239,19 +239,18 @@ static void overtake(struct iosched *s, struct iosched_req *rq,
     look_further(s, rq, where);         /* at the end that is still free */
 }
 
-/** Let rq, which is mergeable, ride on a queued request.
+/** Let rq, which is mergeable, ride on a queued request.  touch: enum touch.
  *  @return MERGED_BACK or MERGED_FRONT; 0: it rides on none and the policy has
  *  still to get it; -1: the policy has it. */
-int iosched__merge(struct iosched *s, struct iosched_req *rq)
+int iosched__merge(struct iosched *s, struct iosched_req *rq, unsigned touch)
 {
     struct iosched_core *c = s->run;
-    struct iosched_req *into;
+    struct iosched_req *into = NULL;
     int where = IOSCHED_MERGED_BACK;
 
-    if (c->tun[TUN_NOMERGES] == 1)
-        return 0;                       /* no such cache here */
-    into = ends_at(s, rq);
-    if (into == NULL) {
+    if (touch & TOUCH_START)
+        into = ends_at(s, rq);
+    if (into == NULL && touch & TOUCH_END) {
         into = starts_at(s, rq);
         where = IOSCHED_MERGED_FRONT;
     }

@@ -153,7 +153,7 @@ static int lay_out(struct layout *l, const struct iosched_cfg *cfg)
                                                            : (ntags + 63) / 64;
     uint64_t at = 0, area = core_area(cfg);
 
-    l->buckets = iosched__pow2(cfg->queued_hint < 2 ? 2 : cfg->queued_hint);
+    l->buckets = 2 * iosched__pow2(cfg->queued_hint);   /* half full */
     l->ring_size = IOSCHED_ATOMICS ? iosched__pow2(ntags) : 0;
     l->order_size = iosched__order_nodes(cfg);
     (void)carve(&at, 1, sizeof(struct iosched));
@@ -161,7 +161,7 @@ static int lay_out(struct layout *l, const struct iosched_cfg *cfg)
     l->groups = carve(&at, cfg->max_groups, sizeof(struct iosched_group));
     l->slots = carve(&at, ntags, sizeof(struct slot));
     l->bucket = carve(&at, l->buckets, sizeof(struct iosched_req *));
-    l->starts = carve(&at, l->buckets, 8);
+    l->starts = carve(&at, l->buckets, 16);
     l->order_pool = carve(&at, l->order_size, sizeof(struct order_node));
     l->ring = carve(&at, l->ring_size, sizeof(struct posting));
     l->tag_free = carve(&at, tag_words, 8);
@@ -245,6 +245,7 @@ int iosched__core_build(struct iosched *s, struct iosched_core *c,
     if (err < 0)
         return err;
     iosched__core_tuned(c);
+    c->fronts = c->ops.find != NULL && !iosched__compat(s);
     return c->ops.init != NULL ? c->ops.init(c->state, c) : IOSCHED_OK;
 }
 

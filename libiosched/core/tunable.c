@@ -88,7 +88,9 @@ void iosched__core_tuned(struct iosched_core *c)
     uint64_t bytes = (uint64_t)c->tun[TUN_MAX_SECTORS_KB] * 1024u;
     uint64_t blocks = bytes / c->s->cfg.block_size;
 
-    c->hashes = c->tun[TUN_NOMERGES] < 2 || iosched__compat(c->s);
+    c->hashes = iosched__compat(c->s)        ? HASH_COMPAT
+                : c->tun[TUN_NOMERGES] == 0 ? HASH_ALL
+                                            : HASH_NONE;
     c->merge_nblk = blocks < UINT32_MAX ? (uint32_t)blocks : UINT32_MAX;
 }
 

@@ -96,7 +96,7 @@ static void unlink_rq(struct deadline *dl, struct iosched_req *rq)
 }
 
 /** Send rq off, and let the sweep stand behind it. */
-static void move(struct deadline *dl, struct iosched_req *rq, int how)
+static inline void move(struct deadline *dl, struct iosched_req *rq, int how)
 {
     enum dir dir = dir_of(rq);
 

@@ -20,7 +20,7 @@
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-/* --- Numbers ---------------------------------------------------------------- */
+/* --- Numbers -------------------------------------------------------------- */
 /** Next number of a seeded generator (xorshift64*), 0 .. below - 1. */
 static inline uint32_t rnd(uint64_t *state, uint32_t below)
 {
@@ -30,7 +30,7 @@ static inline uint32_t rnd(uint64_t *state, uint32_t below)
     return (uint32_t)((*state * UINT64_C(2685821657736338717)) >> 33) % below;
 }
 
-/* --- The policy "line" ------------------------------------------------------ */
+/* --- The policy "line" ---------------------------------------------------- */
 struct line {
     struct iosched_core *core;
     struct iosched_fifo  queue;         /* by arrival, oldest first       */
@@ -144,7 +144,7 @@ static const struct iosched_policy line_policy = {
     .dump           = line_dump,
 };
 
-/* --- Making ----------------------------------------------------------------- */
+/* --- Making --------------------------------------------------------------- */
 #define MOST_POLICIES 16u
 /** "line", then what is built in; NULL-terminated. */
 static const struct iosched_policy *all_policies[MOST_POLICIES + 1] = {
@@ -206,7 +206,7 @@ static inline struct iosched_req request(unsigned op, iosched_lba lba,
 #define READ(lba, nblk)  request(IOSCHED_READ, (lba), (nblk), 0)
 #define WRITE(lba, nblk) request(IOSCHED_WRITE, (lba), (nblk), 0)
 
-/* --- Driving ---------------------------------------------------------------- */
+/* --- Driving -------------------------------------------------------------- */
 static inline void insert_ok(struct iosched *s, struct iosched_req *rq,
                              iosched_time now)
 {
@@ -270,7 +270,7 @@ static inline void stop(struct iosched *s, iosched_time now)
     ck_assert_int_eq(iosched_destroy(s), IOSCHED_OK);
 }
 
-/* --- Looking ---------------------------------------------------------------- */
+/* --- Looking -------------------------------------------------------------- */
 struct text {
     char   at[1u << 17];
     size_t len;
@@ -354,7 +354,7 @@ static inline void same(const struct iosched *s, const struct picture *was,
     free(is);
 }
 
-/* --- Running ---------------------------------------------------------------- */
+/* --- Running -------------------------------------------------------------- */
 static inline int run_case(TCase *tc, const char *name)
 {
     Suite *suite = suite_create(name);

@@ -28,7 +28,7 @@ static void cancel_ok(struct iosched *s, struct iosched_req *r)
     ck_assert_int_eq(iosched_cancel(s, r, 50), IOSCHED_ERR_STATE);
 }
 
-/* --- Wherever it is queued -------------------------------------------------------- */
+/* --- Wherever it is queued ------------------------------------------------ */
 START_TEST(cancel_takes_it_from_the_policy)
 {
     struct iosched *s = start_deep(1, 0);
@@ -107,7 +107,7 @@ START_TEST(cancel_takes_what_waits_behind_a_barrier_and_the_barrier)
 }
 END_TEST
 
-/* --- Merges ------------------------------------------------------------------------- */
+/* --- Merges --------------------------------------------------------------- */
 /** Four in one, of age 1, 2, 3, 4; the third is elsewhere. */
 static struct iosched *four(void)
 {
@@ -190,7 +190,7 @@ START_TEST(cancel_of_a_member_of_a_requeued_carrier_dissolves_it_too)
 }
 END_TEST
 
-/* --- Not queued --------------------------------------------------------------------- */
+/* --- Not queued ----------------------------------------------------------- */
 START_TEST(cancel_of_what_is_idle_in_flight_or_in_the_inbox_is_refused)
 {
     struct iosched *s = start_deep(1, 0);
@@ -215,7 +215,7 @@ START_TEST(cancel_of_what_is_idle_in_flight_or_in_the_inbox_is_refused)
 }
 END_TEST
 
-/* --- Abort --------------------------------------------------------------------------- */
+/* --- Abort ---------------------------------------------------------------- */
 START_TEST(abort_gives_all_members_back_and_keeps_the_tag_out_of_use)
 {
     struct iosched *s = start_deep(1, 0);
@@ -341,7 +341,7 @@ START_TEST(abort_works_in_every_phase)
 }
 END_TEST
 
-/* --- Any mix ---------------------------------------------------------------------------- */
+/* --- Any mix -------------------------------------------------------------- */
 START_TEST(whatever_comes_cancel_works_on_all_that_is_queued_and_only_that)
 {
     struct iosched_cfg cfg = config();
@@ -413,15 +413,18 @@ int main(void)
     tcase_add_test(tc, cancel_takes_it_from_the_policy);
     tcase_add_test(tc, cancel_takes_heads_flushes_and_pass_throughs);
     tcase_add_test(tc, cancel_takes_what_was_given_back);
-    tcase_add_test(tc, cancel_takes_what_waits_behind_a_barrier_and_the_barrier);
-    tcase_add_test(tc, cancel_of_a_member_lets_the_others_go_on_at_their_own_age);
+    tcase_add_test(tc,
+        cancel_takes_what_waits_behind_a_barrier_and_the_barrier);
+    tcase_add_test(tc,
+        cancel_of_a_member_lets_the_others_go_on_at_their_own_age);
     tcase_add_test(tc,
         cancel_of_a_carrier_lets_its_riders_go_on_at_their_own_age);
     tcase_add_test(tc,
         cancel_of_a_member_of_a_requeued_carrier_dissolves_it_too);
     tcase_add_test(tc,
         cancel_of_what_is_idle_in_flight_or_in_the_inbox_is_refused);
-    tcase_add_test(tc, abort_gives_all_members_back_and_keeps_the_tag_out_of_use);
+    tcase_add_test(tc,
+        abort_gives_all_members_back_and_keeps_the_tag_out_of_use);
     tcase_add_test(tc,
         an_aborted_request_can_go_again_while_its_old_tag_is_quarantined);
     tcase_add_test(tc, after_release_the_same_tag_has_another_cookie);

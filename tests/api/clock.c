@@ -6,7 +6,7 @@
 #define MS(n) IOSCHED_MSEC(n)
 static struct iosched_req rq[8];
 
-/* --- Steps back ---------------------------------------------------------------------- */
+/* --- Steps back ----------------------------------------------------------- */
 START_TEST(after_a_step_back_intervals_go_on)
 {
     struct iosched_cfg cfg = config();
@@ -130,7 +130,7 @@ START_TEST(whatever_the_clock_does_core_time_is_the_sum_of_its_steps_forward)
 }
 END_TEST
 
-/* --- Tick counters ---------------------------------------------------------------------- */
+/* --- Tick counters -------------------------------------------------------- */
 START_TEST(clock32_counts_ticks_from_where_it_was_zeroed)
 {
     struct iosched_clock32 c = { 0, 0, 1000 };
@@ -206,7 +206,8 @@ START_TEST(an_alarm_too_far_off_and_never_come_half_a_wrap_after_the_reading)
 
     (void)iosched_clock32_extend(&c, 10);
     ck_assert_uint_eq(iosched_clock32_alarm(&c, IOSCHED_NEVER), 10 + half);
-    ck_assert_uint_eq(iosched_clock32_alarm(&c, 10 + (uint64_t)half), 10 + half);
+    ck_assert_uint_eq(iosched_clock32_alarm(&c, 10 + (uint64_t)half),
+                      10 + half);
     ck_assert_uint_eq(iosched_clock32_alarm(&c, 9 + (uint64_t)half), 9 + half);
     ck_assert_uint_eq(iosched_clock32_alarm(&c, IOSCHED_NEVER - 1), 10 + half);
 }

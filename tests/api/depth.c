@@ -35,7 +35,7 @@ static void fill(struct iosched *s, struct iosched_req **fly, unsigned n,
     ck_assert_int_eq(answer(s, now), IOSCHED_FULL);
 }
 
-/* --- Limits ------------------------------------------------------------------------- */
+/* --- Limits --------------------------------------------------------------- */
 START_TEST(not_more_than_depth_are_in_flight_and_a_freed_slot_is_used_at_once)
 {
     struct iosched *s = start_deep(5);
@@ -126,7 +126,7 @@ START_TEST(a_released_tag_is_used_at_once)
 }
 END_TEST
 
-/* --- The device says no ---------------------------------------------------------------- */
+/* --- The device says no --------------------------------------------------- */
 START_TEST(queue_full_takes_it_back_at_its_age_and_it_goes_out_next)
 {
     struct iosched *s = start_deep(4);
@@ -254,7 +254,7 @@ START_TEST(the_ramp_never_exceeds_what_set_depth_said)
 }
 END_TEST
 
-/* --- Retry ------------------------------------------------------------------------------- */
+/* --- Retry ---------------------------------------------------------------- */
 START_TEST(with_nothing_in_flight_a_timer_is_armed_1_ms_doubling_to_100_ms)
 {
     static const unsigned wait[] = { 1, 2, 4, 8, 16, 32, 64, 100, 100, 100 };
@@ -394,7 +394,8 @@ int main(void)
     tcase_add_test(tc, under_set_depth_a_freed_slot_is_used_at_once);
     tcase_add_test(tc, set_depth_refuses_0_and_more_than_cfg_depth);
     tcase_add_test(tc, a_released_tag_is_used_at_once);
-    tcase_add_test(tc, queue_full_takes_it_back_at_its_age_and_it_goes_out_next);
+    tcase_add_test(tc,
+        queue_full_takes_it_back_at_its_age_and_it_goes_out_next);
     tcase_add_test(tc,
         the_rest_of_a_refused_batch_goes_out_in_the_order_of_dispatch);
     tcase_add_test(tc, after_queue_full_a_freed_slot_is_used_at_once);

@@ -259,7 +259,8 @@ int main(void)
 {
     TCase *tc = tcase_create("dump");
 
-    tcase_add_loop_test(tc, each_queued_request_is_shown_once_whatever_its_place,
+    tcase_add_loop_test(tc,
+        each_queued_request_is_shown_once_whatever_its_place,
                         0, 2);
     tcase_add_test(tc, the_parts_come_in_the_order_the_header_names);
     tcase_add_test(tc,

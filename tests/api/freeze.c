@@ -6,7 +6,7 @@
 #define N 40u
 static struct iosched_req rq[N];
 
-/* --- Freeze ------------------------------------------------------------------------ */
+/* --- Freeze --------------------------------------------------------------- */
 START_TEST(while_frozen_all_goes_on_but_dispatch)
 {
     struct iosched_cfg cfg = config();
@@ -110,7 +110,7 @@ START_TEST(a_frozen_scheduler_can_be_destroyed_if_it_is_empty)
 }
 END_TEST
 
-/* --- A policy that likes to wait ----------------------------------------------------- */
+/* --- A policy that likes to wait ------------------------------------------ */
 /** "lazy" is "line", but answers HOLD for 5 ms after each it sends off. */
 struct lazy {
     struct line  line;
@@ -215,7 +215,7 @@ START_TEST(a_forced_drain_keeps_to_the_depth)
 }
 END_TEST
 
-/* --- Many at once ---------------------------------------------------------------------- */
+/* --- Many at once --------------------------------------------------------- */
 START_TEST(dispatch_many_says_why_it_stopped)
 {
     struct iosched *s = start_lazy(8);

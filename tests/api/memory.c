@@ -1,115 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* memory.c - exactly iosched_size() bytes, no more and no less; and after the
+/* memory.c - exactly iosched_size() bytes, no more and no less; and once the
  * scheduler is open, nothing is allocated. */
-#include <check.h>
-/* Check notes every assertion that holds, and allocates for it: not here, where
- * allocations are counted. */
-#define _mark_point(file, line) ((void)(file), (void)(line))
+#include "count.h"
 #include "load.h"
 
 #define FENCE 64u
 #define MARK  0xA5
 
-/* --- Counting allocations ----------------------------------------------------------------
- * Under AddressSanitizer by its hooks, else with glibc by taking malloc's place;
- * the library resolves to the same. */
-static volatile int counting;
-static volatile unsigned allocations;
-
-#if defined(__SANITIZE_ADDRESS__)
-#define ADDRESS_SANITIZER 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define ADDRESS_SANITIZER 1
-#endif
-#endif
-
-#if defined(ADDRESS_SANITIZER)
-#define CAN_COUNT 1
-extern int __sanitizer_install_malloc_and_free_hooks(
-    void (*on_malloc)(const volatile void *, size_t),
-    void (*on_free)(const volatile void *));
-
-static void on_malloc(const volatile void *p, size_t n)
-{
-    (void)p;
-    (void)n;
-    allocations += (unsigned)counting;
-}
-
-static void on_free(const volatile void *p)
-{
-    (void)p;
-    allocations += (unsigned)counting;
-}
-
-static void begin_counting(void)
-{
-    static int installed;
-
-    if (!installed)
-        installed = __sanitizer_install_malloc_and_free_hooks(on_malloc,
-                                                              on_free);
-    ck_assert_int_ne(installed, 0);
-    allocations = 0;
-    counting = 1;
-}
-#elif defined(__GLIBC__)
-#define CAN_COUNT 1
-extern void *__libc_malloc(size_t n);
-extern void *__libc_calloc(size_t k, size_t n);
-extern void *__libc_realloc(void *p, size_t n);
-extern void *__libc_memalign(size_t align, size_t n);
-extern void __libc_free(void *p);
-extern void *aligned_alloc(size_t align, size_t n);     /* C11, so not declared */
-
-void *malloc(size_t n)
-{
-    allocations += (unsigned)counting;
-    return __libc_malloc(n);
-}
-
-void *calloc(size_t k, size_t n)
-{
-    allocations += (unsigned)counting;
-    return __libc_calloc(k, n);
-}
-
-void *realloc(void *p, size_t n)
-{
-    allocations += (unsigned)counting;
-    return __libc_realloc(p, n);
-}
-
-void *aligned_alloc(size_t align, size_t n)
-{
-    allocations += (unsigned)counting;
-    return __libc_memalign(align, n);
-}
-
-int posix_memalign(void **out, size_t align, size_t n)
-{
-    allocations += (unsigned)counting;
-    *out = __libc_memalign(align, n);
-    return *out != NULL ? 0 : 12;
-}
-
-void free(void *p)
-{
-    allocations += (unsigned)counting;
-    __libc_free(p);
-}
-
-static void begin_counting(void)
-{
-    allocations = 0;
-    counting = 1;
-}
-#else
-#define CAN_COUNT 0
-#endif
-
-/* --- Memory between fences ------------------------------------------------------------------ */
+/* --- Memory between fences ------------------------------------------------ */
 struct fenced { unsigned char *raw, *mem; size_t size; };
 
 static struct fenced fenced(size_t size)
@@ -139,7 +37,7 @@ static void check_fences(const struct fenced *f)
     ck_assert_int_eq(all_marked(f->mem + f->size, FENCE), 1);
 }
 
-/* --- A policy that uses every byte it was given ----------------------------------------------- */
+/* --- A policy that uses every byte it was given --------------------------- */
 #define BIG_STATE  3001u
 #define BIG_STREAM 701u
 #define BIG_GROUP  333u
@@ -178,7 +76,8 @@ static void still(const void *data, size_t n, int value)
         ck_assert_uint_eq(*p++, (unsigned)value);
 }
 
-static void big_stream_opened(void *state, struct iosched_stream *st, void *data)
+static void big_stream_opened(void *state, struct iosched_stream *st,
+                              void *data)
 {
     (void)state;
     (void)st;
@@ -270,7 +169,7 @@ static struct iosched_cfg random_cfg(uint64_t *seed)
     return cfg;
 }
 
-/* --- Exactly ------------------------------------------------------------------------------------ */
+/* --- Exactly -------------------------------------------------------------- */
 START_TEST(a_scheduler_stays_within_exactly_iosched_size_bytes)
 {
     static struct load ld;
@@ -405,7 +304,7 @@ START_TEST(an_invalid_cfg_has_no_size)
 }
 END_TEST
 
-/* --- Allocation ----------------------------------------------------------------------------------- */
+/* --- Allocation ----------------------------------------------------------- */
 #if CAN_COUNT
 START_TEST(nothing_is_allocated_once_it_is_open)
 {
@@ -415,13 +314,13 @@ START_TEST(nothing_is_allocated_once_it_is_open)
     static struct text t;
     struct iosched *s;
     unsigned i;
-    void *probe;
 
     begin_counting();
-    probe = malloc(100);
+    i = (unsigned)iosched_create("line", &cfg, &s, 0);
     counting = 0;
-    ck_assert_uint_gt(allocations, 0);  /* it does count */
-    free(probe);
+    ck_assert_uint_eq(i, IOSCHED_OK);
+    ck_assert_uint_gt(allocations, 0);  /* what the library does is counted */
+    stop(s, 0);
     cfg.depth = 6;
     cfg.flags = IOSCHED_F_ORDER_OVERLAPS;
     with_big(&cfg);
@@ -448,7 +347,12 @@ START_TEST(nothing_is_allocated_once_it_is_open)
 END_TEST
 #endif
 
-static struct { size_t size, align; unsigned given, taken; void *p; int fail; } al;
+static struct {
+    size_t   size, align;
+    unsigned given, taken;
+    void    *p;
+    int      fail;
+} al;
 
 static void *give(void *user, size_t size, size_t align)
 {

@@ -30,7 +30,8 @@ static void expect_members(const struct iosched_req *c, const int *which)
     ck_assert_uint_eq(c->xnblk, blocks);
 }
 
-static void members_of_next(struct iosched *s, const struct iosched_req *carrier,
+static void members_of_next(struct iosched *s,
+                            const struct iosched_req *carrier,
                             const int *which, iosched_time now)
 {
     struct iosched_req *c = next(s, now);
@@ -41,7 +42,7 @@ static void members_of_next(struct iosched *s, const struct iosched_req *carrier
     expect_members(c, which);           /* the list outlives complete */
 }
 
-/* --- Joining ---------------------------------------------------------------- */
+/* --- Joining -------------------------------------------------------------- */
 START_TEST(a_request_that_merges_with_nobody_is_its_own_only_member)
 {
     struct iosched_cfg cfg = config();
@@ -180,7 +181,7 @@ START_TEST(the_status_of_the_carrier_reaches_every_member)
 }
 END_TEST
 
-/* --- Who does not ------------------------------------------------------------ */
+/* --- Who does not --------------------------------------------------------- */
 START_TEST(requests_of_different_ops_do_not_merge)
 {
     struct iosched_cfg cfg = config();
@@ -276,7 +277,7 @@ START_TEST(the_cfg_flag_switches_merging_off)
 }
 END_TEST
 
-/* --- All of it ------------------------------------------------------------------ */
+/* --- All of it ------------------------------------------------------------ */
 START_TEST(beyond_queued_hint_every_merge_is_still_found)
 {
     enum { MANY = 4000 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* mergelimits.c - merging stays within cfg, tunables and what the caller allows. */
+/* mergelimits.c - merging stays within cfg, the tunables and what the caller
+ * allows. */
 #include "api.h"
 
 #define N 64u
@@ -11,7 +12,7 @@ static void setup(void)
     memset(rq, 0, sizeof rq);
 }
 
-/* --- Limits ------------------------------------------------------------------ */
+/* --- Limits --------------------------------------------------------------- */
 START_TEST(no_merged_extent_is_larger_than_max_merge_kib)
 {
     static const uint32_t block[] = { 512, 4096 };
@@ -109,13 +110,17 @@ START_TEST(the_tunable_nomerges_2_merges_nothing_and_0_merges_again)
     insert_ok(s, &rq[0], 0);
     ck_assert_int_eq(iosched_insert(s, &rq[1], 0), IOSCHED_QUEUED);
     ck_assert_int_eq(iosched_tunable_set(s, "nomerges", 0, 0), 0);
-    ck_assert_int_eq(iosched_insert(s, &rq[2], 0), IOSCHED_MERGED_BACK);
-    ck_assert_ptr_eq(iosched_carrier(&rq[2]), &rq[1]);
+    /* What is inserted from now on merges. */
+    rq[2] = READ(100, 8);
+    rq[3] = READ(108, 8);
+    insert_ok(s, &rq[2], 0);
+    ck_assert_int_eq(iosched_insert(s, &rq[3], 0), IOSCHED_MERGED_BACK);
+    ck_assert_ptr_eq(iosched_carrier(&rq[3]), &rq[2]);
     stop(s, 0);
 }
 END_TEST
 
-START_TEST(the_tunable_nomerges_1_merges_only_with_the_request_merged_last)
+START_TEST(without_compat_the_tunable_nomerges_1_is_as_2)
 {
     struct iosched_cfg cfg = config();
     struct iosched *s = start(&cfg);
@@ -130,13 +135,12 @@ START_TEST(the_tunable_nomerges_1_merges_only_with_the_request_merged_last)
     ck_assert_int_eq(iosched_insert(s, &rq[2], 0), IOSCHED_MERGED_BACK);
     ck_assert_int_eq(iosched_tunable_set(s, "nomerges", 1, 0), 0);
     ck_assert_int_eq(iosched_insert(s, &rq[3], 0), IOSCHED_QUEUED);
-    ck_assert_int_eq(iosched_insert(s, &rq[4], 0), IOSCHED_MERGED_BACK);
-    ck_assert_ptr_eq(iosched_carrier(&rq[4]), &rq[1]);
+    ck_assert_int_eq(iosched_insert(s, &rq[4], 0), IOSCHED_QUEUED);
     stop(s, 0);
 }
 END_TEST
 
-/* --- The caller's say --------------------------------------------------------- */
+/* --- The caller's say ----------------------------------------------------- */
 static struct {
     const struct iosched_req *into, *rq;
     int where, times, yes;
@@ -192,9 +196,10 @@ int main(void)
         no_merge_has_more_than_max_merge_segs_and_nseg_0_counts_as_1);
     tcase_add_test(tc, two_carriers_that_are_too_much_together_stay_apart);
     tcase_add_test(tc, the_tunable_max_sectors_kb_is_the_limit_from_then_on);
-    tcase_add_test(tc, the_tunable_nomerges_2_merges_nothing_and_0_merges_again);
     tcase_add_test(tc,
-        the_tunable_nomerges_1_merges_only_with_the_request_merged_last);
+        the_tunable_nomerges_2_merges_nothing_and_0_merges_again);
+    tcase_add_test(tc,
+        without_compat_the_tunable_nomerges_1_is_as_2);
     tcase_add_test(tc, may_merge_is_asked_and_its_no_is_final);
     return run_case(tc, "mergelimits");
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* misuse.c - every misuse is an error, in every build, and nothing has changed. */
+/* misuse.c - every misuse is an error, in every build, and changes nothing. */
 #include "misuse.h"
 
-/* --- One row of the table each ------------------------------------------------------------ */
+/* --- One row of the table each -------------------------------------------- */
 START_TEST(insert_of_what_is_not_idle_is_busy)
 {
     static const int busy[] = { QUEUED, ABSORBED, FLYING, RIDING, GIVEN_BACK,
@@ -366,7 +366,8 @@ int main(void)
     tcase_add_test(tc, insert_of_what_is_not_idle_is_busy);
     tcase_add_test(tc, finishing_what_is_not_in_flight_is_a_wrong_state);
     tcase_add_test(tc, cancel_of_what_is_not_queued_is_a_wrong_state);
-    tcase_add_test(tc, what_is_closed_released_or_thawed_already_is_a_wrong_state);
+    tcase_add_test(tc,
+        what_is_closed_released_or_thawed_already_is_a_wrong_state);
     tcase_add_test(tc, a_late_completion_after_abort_is_a_wrong_state);
     tcase_add_test(tc, what_belongs_to_another_scheduler_is_invalid);
     tcase_add_test(tc,

@@ -146,7 +146,7 @@ START_TEST(a_flush_does_not_wait_behind_what_the_policy_holds)
 }
 END_TEST
 
-/* --- Barriers ------------------------------------------------------------------ */
+/* --- Barriers ------------------------------------------------------------- */
 START_TEST(nothing_passes_a_barrier_either_way_not_even_head)
 {
     struct iosched *s = start_deep(8, 0);

@@ -22,7 +22,7 @@ static int writes(unsigned op)
     return op != IOSCHED_READ;
 }
 
-/* --- Pairs ---------------------------------------------------------------------- */
+/* --- Pairs ---------------------------------------------------------------- */
 START_TEST(a_later_request_is_held_if_it_overlaps_and_either_writes)
 {
     unsigned a, b;
@@ -131,7 +131,7 @@ START_TEST(flush_and_pass_overlap_nothing)
 }
 END_TEST
 
-/* --- Chains ----------------------------------------------------------------------- */
+/* --- Chains --------------------------------------------------------------- */
 START_TEST(a_chain_of_overlapping_writes_goes_in_order_of_arrival)
 {
     struct iosched *s = start_ordered(8, 0);
@@ -253,7 +253,7 @@ START_TEST(a_requeued_request_still_holds_the_later_one)
 }
 END_TEST
 
-/* --- Beyond queued_hint --------------------------------------------------------------- */
+/* --- Beyond queued_hint --------------------------------------------------- */
 START_TEST(beyond_queued_hint_all_are_accepted_and_go_in_order_of_arrival)
 {
     struct iosched *s = start_ordered(1, 1);
@@ -318,7 +318,7 @@ START_TEST(cancel_of_one_that_waits_for_room_takes_it_and_nobody_else)
 }
 END_TEST
 
-/* --- A naive referee ------------------------------------------------------------------- */
+/* --- A naive referee ------------------------------------------------------ */
 static unsigned arrival[N];
 
 static int conflict(const struct iosched_req *a, const struct iosched_req *b)
@@ -426,10 +426,12 @@ int main(void)
 {
     TCase *tc = tcase_create("overlap");
 
-    tcase_add_test(tc, a_later_request_is_held_if_it_overlaps_and_either_writes);
+    tcase_add_test(tc,
+        a_later_request_is_held_if_it_overlaps_and_either_writes);
     tcase_add_test(tc, requests_that_only_touch_are_not_held);
     tcase_add_test(tc, without_the_flag_nothing_is_held);
-    tcase_add_test(tc, head_is_held_by_an_earlier_overlap_and_holds_a_later_one);
+    tcase_add_test(tc,
+        head_is_held_by_an_earlier_overlap_and_holds_a_later_one);
     tcase_add_test(tc, flush_and_pass_overlap_nothing);
     tcase_add_test(tc, a_chain_of_overlapping_writes_goes_in_order_of_arrival);
     tcase_add_test(tc, readers_between_two_writes_go_together);
@@ -441,7 +443,8 @@ int main(void)
         beyond_queued_hint_all_are_accepted_and_go_in_order_of_arrival);
     tcase_add_test(tc,
         with_the_pool_exhausted_a_free_slot_yields_a_dispatch_at_once);
-    tcase_add_test(tc, cancel_of_one_that_waits_for_room_takes_it_and_nobody_else);
+    tcase_add_test(tc,
+        cancel_of_one_that_waits_for_room_takes_it_and_nobody_else);
     tcase_add_loop_test(tc,
         whatever_comes_nothing_passes_an_earlier_one_it_conflicts_with, 0, 3);
     return run_case(tc, "overlap");

@@ -286,7 +286,8 @@ int main(void)
     tcase_add_test(tc, a_requeued_phase_is_the_one_dispatched_again);
     tcase_add_test(tc, between_two_phases_it_is_queued_and_can_be_cancelled);
     tcase_add_test(tc, phases_of_several_requests_interleave_without_mixing);
-    tcase_add_test(tc, a_flush_needs_no_length_and_goes_once_whatever_the_cache);
+    tcase_add_test(tc,
+        a_flush_needs_no_length_and_goes_once_whatever_the_cache);
     tcase_add_test(tc, a_flush_ignores_lba_and_nblk_even_past_the_end);
     tcase_add_test(tc,
         wait_ends_and_service_begins_with_the_dispatch_of_the_last_phase);

@@ -3,7 +3,7 @@
  * who is in flight. */
 #include "rec.h"
 
-/* --- Emission ------------------------------------------------------------------------------- */
+/* --- Emission ------------------------------------------------------------- */
 START_TEST(one_dispatch_may_emit_several_which_go_out_before_it_is_asked_again)
 {
     struct iosched *s = start_rec("rec");
@@ -96,7 +96,7 @@ static void arm(struct iosched *s, unsigned timer, iosched_time at,
     ck_assert_int_eq(iosched_tunable_set(s, "knob", 7, now), IOSCHED_OK);
 }
 
-/* --- Timers and time -------------------------------------------------------------------------- */
+/* --- Timers and time ------------------------------------------------------ */
 START_TEST(four_timers_fire_when_due_in_order_and_are_disarmed_before)
 {
     struct iosched *s = start_rec("rec");
@@ -185,7 +185,7 @@ START_TEST(since_is_the_insert_of_the_oldest_member_whatever_happened_since)
 }
 END_TEST
 
-/* --- Requests ---------------------------------------------------------------------------------- */
+/* --- Requests ------------------------------------------------------------- */
 #define RT(n) IOSCHED_PRIO(IOSCHED_PRIO_RT, (n))
 #define BE(n) IOSCHED_PRIO(IOSCHED_PRIO_BE, (n))
 

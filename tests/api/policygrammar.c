@@ -215,7 +215,7 @@ static void spy_absorbed(void *state, struct iosched_req *into,
 static int spy_allow(void *state, const struct iosched_req *into,
                      const struct iosched_req *rq)
 {
-    /* An older one that comes late absorbs one that is held; else it is held. */
+    /* An older one that comes late absorbs one that is held. */
     const struct iosched_req *held = where_is(into) == HELD ? into : rq;
 
     ck_assert_int_eq(where_is(held), HELD);

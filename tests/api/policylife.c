@@ -3,7 +3,7 @@
  * switch; and policies of another age. */
 #include "rec.h"
 
-/* --- Life, streams, groups, yields --------------------------------------------------------------- */
+/* --- Life, streams, groups, yields ---------------------------------------- */
 START_TEST(tunables_are_set_before_init_and_tuned_tells_of_changes)
 {
     struct iosched *s = start_rec("rec,knob=33");
@@ -30,7 +30,8 @@ START_TEST(stream_and_group_hooks_come_in_order_with_data_of_their_own)
     o.group = g;
     ck_assert_int_eq(iosched_stream_open(s, &o, &st, 0), 0);
     logged("gopened3 sopened4 ");
-    ck_assert_int_eq(iosched_stream_set_ioprio(st, RT(1), 0), 0);
+    ck_assert_int_eq(iosched_stream_set_ioprio(
+                         st, IOSCHED_PRIO(IOSCHED_PRIO_RT, 1), 0), 0);
     ck_assert_int_eq(iosched_group_set_weight(g, 7, 0), 0);
     ck_assert_int_eq(iosched_group_set_leaf_weight(s, NULL, 7, 0), 0);
     logged("schanged4 gchanged3 gchanged1 ");
@@ -78,7 +79,7 @@ START_TEST(a_switch_tells_the_old_of_the_end_and_the_new_of_all_there_are)
 }
 END_TEST
 
-/* --- Old and foreign policies --------------------------------------------------------------------- */
+/* --- Old and foreign policies --------------------------------------------- */
 START_TEST(a_policy_with_a_smaller_struct_runs_and_what_it_lacks_is_null)
 {
     static struct { struct iosched_policy p; } old;

@@ -7,7 +7,7 @@
 #define N 16u
 static struct iosched_req rq[N];
 
-/** "rec" is "line", and does as the test says, and writes down what it hears. */
+/** "rec" is "line", does as the test says and writes down what it hears. */
 static struct {
     struct iosched_core *core;
     unsigned    batch;                  /* emitted by one dispatch        */
@@ -112,16 +112,17 @@ static inline void mark(void *data)
 }
 
 #define STREAM_HOOK(name)                                                    \
-    static inline void rec_stream_##name(void *state, struct iosched_stream *st,    \
-                                  void *data)                                \
+    static inline void rec_stream_##name(void *state,                        \
+                                         struct iosched_stream *st,          \
+                                         void *data)                         \
     {                                                                        \
         (void)state;                                                         \
         ck_assert_ptr_eq(iosched_stream_data(st), data);                     \
         note("s" #name, slot_of(data));                                      \
     }
 #define GROUP_HOOK(name)                                                     \
-    static inline void rec_group_##name(void *state, struct iosched_group *g,       \
-                                 void *data)                                 \
+    static inline void rec_group_##name(void *state,                         \
+                                        struct iosched_group *g, void *data) \
     {                                                                        \
         (void)state;                                                         \
         ck_assert_ptr_eq(iosched_group_data(g), data);                       \
@@ -134,7 +135,8 @@ GROUP_HOOK(changed)
 GROUP_HOOK(closed)
 GROUP_HOOK(freed)
 
-static inline void rec_stream_opened(void *state, struct iosched_stream *st, void *data)
+static inline void rec_stream_opened(void *state, struct iosched_stream *st,
+                                     void *data)
 {
     (void)state;
     ck_assert_ptr_eq(iosched_stream_data(st), data);
@@ -142,7 +144,8 @@ static inline void rec_stream_opened(void *state, struct iosched_stream *st, voi
     note("sopened", slot_of(data));
 }
 
-static inline void rec_group_opened(void *state, struct iosched_group *g, void *data)
+static inline void rec_group_opened(void *state, struct iosched_group *g,
+                                    void *data)
 {
     (void)state;
     ck_assert_ptr_eq(iosched_group_data(g), data);
@@ -151,15 +154,15 @@ static inline void rec_group_opened(void *state, struct iosched_group *g, void *
 }
 
 static inline void rec_yielded(void *state, struct iosched_stream *from,
-                        struct iosched_stream *to)
+                               struct iosched_stream *to)
 {
     (void)state;
     note("yield", slot_of(iosched_stream_data(from)));
     note("to", to != NULL ? slot_of(iosched_stream_data(to)) : 0);
 }
 
-static inline int rec_may_queue(void *state, struct iosched_stream *st, unsigned op,
-                         unsigned flags)
+static inline int rec_may_queue(void *state, struct iosched_stream *st,
+                                unsigned op, unsigned flags)
 {
     (void)state;
     note("may", slot_of(iosched_stream_data(st)));

@@ -91,7 +91,7 @@ static void finish_one(struct side *d)
     d->served++;
 }
 
-/* --- Two ------------------------------------------------------------------------------- */
+/* --- Two ------------------------------------------------------------------ */
 START_TEST(a_seat_is_taken_at_init_and_given_up_at_destroy)
 {
     make_tags(4, 0, 2);
@@ -290,7 +290,7 @@ START_TEST(others_may_take_seats_and_hold_tags_too)
 }
 END_TEST
 
-/* --- Fair ------------------------------------------------------------------------------- */
+/* --- Fair ----------------------------------------------------------------- */
 /** Each side always has work, and dispatches only when a wake or a completion
  *  of its own says so. */
 static void run_loaded(unsigned n, uint32_t depth, unsigned rounds)

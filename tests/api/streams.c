@@ -47,7 +47,7 @@ static void insert_of(struct iosched *s, struct iosched_req *r,
     insert_ok(s, r, 0);
 }
 
-/* --- Streams --------------------------------------------------------------------------- */
+/* --- Streams -------------------------------------------------------------- */
 START_TEST(a_stream_has_the_options_it_was_opened_with)
 {
     struct iosched *s = start_small(4, 4);
@@ -204,7 +204,7 @@ START_TEST(yield_takes_open_streams_of_this_scheduler_and_null)
 }
 END_TEST
 
-/* --- Groups ------------------------------------------------------------------------------ */
+/* --- Groups --------------------------------------------------------------- */
 START_TEST(groups_nest_and_hold_their_weights)
 {
     struct iosched *s = start_small(4, 4);
@@ -378,7 +378,7 @@ START_TEST(prio_encodes_and_checks)
 }
 END_TEST
 
-/* --- Any mix ------------------------------------------------------------------------------ */
+/* --- Any mix -------------------------------------------------------------- */
 START_TEST(whatever_comes_and_goes_every_slot_comes_back)
 {
     struct iosched *s = start_small(8, 4);

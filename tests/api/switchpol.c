@@ -40,7 +40,7 @@ static int64_t tunable(const struct iosched *s, const char *name)
     return v;
 }
 
-/* --- Strings that are right ---------------------------------------------------------- */
+/* --- Strings that are right ----------------------------------------------- */
 static const struct right {
     const char *text, *name;
     int64_t     knob, nomerges, tick;
@@ -105,7 +105,7 @@ START_TEST(the_string_is_not_kept)
 }
 END_TEST
 
-/* --- Strings that are wrong ------------------------------------------------------------ */
+/* --- Strings that are wrong ----------------------------------------------- */
 static const struct wrong {
     int         err;
     const char *text;
@@ -258,7 +258,7 @@ START_TEST(no_switch_answers_notsup_and_nothing_has_changed)
 }
 END_TEST
 
-/* --- Under load -------------------------------------------------------------------------- */
+/* --- Under load ----------------------------------------------------------- */
 START_TEST(requeued_head_barrier_and_in_flight_stay_and_all_keep_their_age)
 {
     struct iosched *s = busy(NULL, 0);

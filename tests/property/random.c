@@ -126,7 +126,7 @@ int main(int argc, char **argv)
 {
     static struct tally tally;
     struct walk_options options = { 400, NULL, 0 };
-    unsigned long seeds = 3200, first = 1, seed, failed = 0;
+    unsigned long seeds = 24000, first = 1, seed, failed = 0;
     const char *lengthen = getenv("IOSCHED_LONG");
     unsigned missing;
     int i, counted = 1;

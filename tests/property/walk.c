@@ -237,14 +237,11 @@ static int pick_status(struct walk *w)
     return pick(w, 8) == 0 ? -5 : 0;
 }
 
-/** One in flight comes back, or one that is not does. */
+/** One in flight, or, now and then, one that may not be. */
 static uint32_t pick_flying(struct walk *w)
 {
-    uint32_t i = pick(w, 16) == 0 ? pick(w, w->m.nitems)
-                                  : pick_item(w, IOSCHED_STATE_INFLIGHT, 1);
-
-    /* Without an owner yet, a request was never anybody's. */
-    return i;
+    return pick(w, 16) == 0 ? pick(w, w->m.nitems)
+                            : pick_item(w, IOSCHED_STATE_INFLIGHT, 1);
 }
 
 static void step_complete(struct walk *w)
@@ -336,20 +333,23 @@ static void step_thaw(struct walk *w)
 
 static void step_switch(struct walk *w)
 {
-    static const struct { const char *text; int want; } bad[] = {
-        { "", IOSCHED_ERR_INVAL }, { "Noop", IOSCHED_ERR_INVAL },
-        { "nothing", IOSCHED_ERR_NOENT }, { "noop:9", IOSCHED_ERR_NOENT },
-        { "noop,", IOSCHED_ERR_INVAL }, { "noop,x=1", IOSCHED_ERR_NOENT },
-        { "noop,nomerges=3", IOSCHED_ERR_RANGE },
-        { "noop,nomerges=1x", IOSCHED_ERR_INVAL },
-        { "noop,rotational=1,", IOSCHED_ERR_INVAL }
+    static const struct { int first; const char *text; int want; } bad[] = {
+        { 0, "", IOSCHED_ERR_INVAL }, { 0, "Noop", IOSCHED_ERR_INVAL },
+        { 0, "nothing", IOSCHED_ERR_NOENT }, { 1, ":9", IOSCHED_ERR_NOENT },
+        { 1, ",", IOSCHED_ERR_INVAL }, { 1, ",x=1", IOSCHED_ERR_NOENT },
+        { 1, ",nomerges=3", IOSCHED_ERR_RANGE },
+        { 1, ",nomerges=1x", IOSCHED_ERR_INVAL },
+        { 1, ",rotational=1,", IOSCHED_ERR_INVAL }
     };
     char text[160];
     uint32_t k;
 
     if (pick(w, 4) == 0) {
         k = pick(w, sizeof bad / sizeof bad[0]);
-        model_switch(&w->m, bad[k].text, bad[k].want);
+        snprintf(text, sizeof text, "%s%s",
+                 bad[k].first ? iosched_builtin_policies()[0]->name : "",
+                 bad[k].text);
+        model_switch(&w->m, text, bad[k].want);
         return;
     }
     walk_policy(w, text, sizeof text);

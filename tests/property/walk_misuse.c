@@ -48,7 +48,7 @@ static void nothing_given(struct model *m)
     REFUSED(CALL_FREEZE, iosched_freeze(s, never));
     REFUSED(CALL_THAW, iosched_thaw(s, never));
     REFUSED(CALL_SWITCH, iosched_switch(s, NULL, now));
-    REFUSED(CALL_SWITCH, iosched_switch(s, "noop", never));
+    REFUSED(CALL_SWITCH, iosched_switch(s, m->policy, never));
     REFUSED(CALL_SET_DEPTH, iosched_set_depth(s, 1, never));
     REFUSED(CALL_MAY_QUEUE, iosched_may_queue(s, NULL, 0, 0, never));
     REFUSED(CALL_TUNABLE_SET, iosched_tunable_set(s, NULL, 0, now));
@@ -128,7 +128,8 @@ static void stranger_given(struct model *m)
     memset(&rq, 0, sizeof rq);
     rq.nblk = 1;
     mine = rq;
-    if (iosched_create("noop", NULL, &other, now) < 0 ||
+    if (iosched_create(iosched_builtin_policies()[0]->name, NULL, &other,
+                       now) < 0 ||
         iosched_stream_open(other, NULL, &st, now) < 0 ||
         iosched_group_open(other, NULL, &g, now) < 0 ||
         iosched_insert(other, &rq, now) < 0) {

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* target.h - what libFuzzer calls, and replay_main.c in its place. */
+#ifndef FUZZ_TARGET_H
+#define FUZZ_TARGET_H
+#include <stddef.h>
+#include <stdint.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#endif
