@@ -37,7 +37,7 @@ static inline iosched_time iosched__later(iosched_time t, iosched_dur d)
 static inline unsigned iosched__high_bit(uint64_t x)
 {
 #if defined(__GNUC__)
-    return 63u - (unsigned)__builtin_clzll(x);
+    return 63u ^ (unsigned)__builtin_clzll(x);     /* one instruction on x86 */
 #else
     unsigned n = 0;
 

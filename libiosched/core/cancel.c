@@ -91,7 +91,6 @@ int iosched_cancel(struct iosched *s, struct iosched_req *rq, iosched_time now)
                            (int64_t)carrier->nmembers);
             scatter(s, carrier, rq);
         }
-        rq->core_flags_ &= ~(PLACE_MASK | RQ_KNOWN);
         iosched__event(s, IOSCHED_EV_CANCEL, rq, 0);
         iosched__make_idle(s, rq, IOSCHED_STATE_IDLE);
         if (s->waiting.head != NULL)

@@ -31,7 +31,6 @@ IOSCHED_HOT void land(struct iosched *s, struct iosched_req *rq)
     iosched__stream_of(s, rq)->inflight--;
     if (--s->inflight == 0)
         s->stats.busy += s->now - s->busy_since;
-    iosched__set_place(rq, PLACE_NONE);
 }
 
 IOSCHED_HOT void make_idle(struct iosched *s, struct iosched_req *rq,
@@ -40,7 +39,6 @@ IOSCHED_HOT void make_idle(struct iosched *s, struct iosched_req *rq,
     struct iosched_stream *st = iosched__stream_of(s, rq);
 
     rq->state = (uint8_t)state;
-    rq->core_flags_ &= ~PLACE_MASK;
     iosched__settled(s, rq);
     if (IOSCHED_UNLIKELY(rq->group_ != 0))
         s->groups[rq->group_].requests--;
@@ -105,11 +103,8 @@ IOSCHED_HOT int finish(struct iosched *s, struct iosched_req *rq, int status,
     iosched__tag_put(s, rq->tag);
     iosched__depth_completed(s);
     rq->status = status;
-    if (rq->core_flags_ & RQ_KNOWN) {
-        rq->core_flags_ &= ~RQ_KNOWN;
-        if (c->ops.completed != NULL)
-            c->ops.completed(c->state, rq);
-    }
+    if (rq->core_flags_ & RQ_KNOWN && c->ops.completed != NULL)
+        c->ops.completed(c->state, rq);
     if (IOSCHED_UNLIKELY(more)) {
         iosched__member_reset(rq);      /* such a request rides alone */
         rq->phase = (uint8_t)next;

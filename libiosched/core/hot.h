@@ -244,12 +244,10 @@ static inline void iosched__swept(struct iosched *s,
     }
 }
 
-/** rq is idle.  Once all that became idle with it is, the caller pumps. */
+/** rq, which was admitted, is idle.  Once all that became idle with it is, the
+ *  caller pumps. */
 static inline void iosched__settled(struct iosched *s, struct iosched_req *rq)
 {
-    if (!(rq->core_flags_ & RQ_ADMITTED))
-        return;
-    rq->core_flags_ &= ~RQ_ADMITTED;
     s->admitted--;
     if (IOSCHED_UNLIKELY(s->fence == rq || rq->order_ != NULL))
         iosched__order_settled(s, rq);

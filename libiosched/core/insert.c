@@ -238,7 +238,6 @@ IOSCHED_HOT int take_in(struct iosched *s, struct iosched_req *rq, int plain)
     if (IOSCHED_UNLIKELY(!plain || s->orderly))
         return iosched__admit(s, rq);
     s->admitted++;
-    rq->core_flags_ |= RQ_ADMITTED;
     return sort_in(s, rq);
 }
 

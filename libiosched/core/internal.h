@@ -33,7 +33,6 @@ enum place {
 #define RQ_KNOWN     0x10u  /* the running policy emitted it: gets its hooks  */
 #define RQ_HASHED    0x20u  /* in the back-merge hash                         */
 #define RQ_CLOSED    0x40u  /* compat: refused a merge once, so for good      */
-#define RQ_ADMITTED  0x80u  /* past the barriers                              */
 #define RQ_RAISED    0x100u /* its ioprio is a member's; its own: next 5 bits */
 #define RQ_OWN_SHIFT 9
 #define RQ_OWN_MASK  (0x1fu << RQ_OWN_SHIFT)

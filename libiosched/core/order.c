@@ -179,7 +179,6 @@ static int let_in(struct iosched *s, struct iosched_req *rq)
     struct order_node *n;
 
     s->admitted++;
-    rq->core_flags_ |= RQ_ADMITTED;
     if (!ordered(s, rq))
         return iosched__route(s, rq);
     n = s->order_free;
@@ -258,6 +257,7 @@ void iosched__order_cancel(struct iosched *s, struct iosched_req *rq)
 {
     if (iosched__place(rq) == PLACE_WAITING) {
         iosched__list_remove(&s->waiting, rq);
+        s->admitted++;                  /* for whoever takes it off again */
         set_orderly(s);
     } else {
         unblock(rq->order_);

@@ -324,6 +324,29 @@ START_TEST(one_too_many_of_what_is_bounded_has_no_space)
 }
 END_TEST
 
+START_TEST(every_error_has_a_line_of_text_and_a_frozen_number)
+{
+    static const struct { int is, frozen; } err[] = {
+        { IOSCHED_OK, 0 }, { IOSCHED_ERR_NOENT, -2 },
+        { IOSCHED_ERR_NOMEM, -12 }, { IOSCHED_ERR_BUSY, -16 },
+        { IOSCHED_ERR_INVAL, -22 }, { IOSCHED_ERR_NOSPC, -28 },
+        { IOSCHED_ERR_RANGE, -34 }, { IOSCHED_ERR_REENTRANT, -35 },
+        { IOSCHED_ERR_STATE, -77 }, { IOSCHED_ERR_NOTSUP, -95 }
+    };
+    unsigned i, k;
+
+    for (i = 0; i < COUNT(err); i++) {
+        ck_assert_int_eq(err[i].is, err[i].frozen);
+        ck_assert_str_ne(iosched_strerror(err[i].is), "unknown error");
+        for (k = 0; k < i; k++)
+            ck_assert_str_ne(iosched_strerror(err[i].is),
+                             iosched_strerror(err[k].is));
+    }
+    ck_assert_str_eq(iosched_strerror(-1), "unknown error");
+    ck_assert_str_eq(iosched_strerror(INT32_MIN), "unknown error");
+}
+END_TEST
+
 START_TEST(destroy_with_anything_queued_in_flight_posted_or_done_is_busy)
 {
     struct iosched_req r, *out;
@@ -380,6 +403,7 @@ int main(void)
     tcase_add_test(tc, unknown_names_are_not_there);
     tcase_add_test(tc, values_outside_their_bounds_are_out_of_range);
     tcase_add_test(tc, one_too_many_of_what_is_bounded_has_no_space);
+    tcase_add_test(tc, every_error_has_a_line_of_text_and_a_frozen_number);
     tcase_add_test(tc,
         destroy_with_anything_queued_in_flight_posted_or_done_is_busy);
     return run_case(tc, "misuse");

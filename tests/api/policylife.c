@@ -18,6 +18,55 @@ START_TEST(tunables_are_set_before_init_and_tuned_tells_of_changes)
 }
 END_TEST
 
+static const struct iosched_tunable_def two_tunables[] = {
+    { { "knob", "does nothing", 0, 100, 7, IOSCHED_UNIT_NONE, 0, 0 },
+      offsetof(struct line, knob) },
+    { { "seen", "an estimate", 0, 9, 5, IOSCHED_UNIT_PPM, IOSCHED_TUNABLE_RO,
+        0 }, offsetof(struct line, knob) + sizeof(int64_t) },
+    { { NULL, NULL, 0, 0, 0, 0, 0, 0 }, 0 }
+};
+
+START_TEST(tunables_are_listed_the_policys_first_and_what_is_read_only_stays)
+{
+    static struct iosched_policy p;
+    const struct iosched_policy *list[] = { &p, NULL };
+    struct { struct iosched_tunable t; uint64_t more; } big;
+    struct iosched_cfg cfg = rec_cfg();
+    struct iosched *s;
+    int64_t v;
+    size_t i;
+
+    p = line_policy;
+    p.state_size = sizeof(struct line) + sizeof(int64_t);
+    p.tunables = two_tunables;
+    cfg.policies = list;
+    s = start_at("line", &cfg, 0);
+    memset(&big, 0xff, sizeof big);
+    ck_assert_int_eq(iosched_tunable_at(s, 0, &big.t, sizeof big), IOSCHED_OK);
+    ck_assert_str_eq(big.t.name, "knob");
+    ck_assert_int_eq(big.t.max, 100);
+    ck_assert_int_eq(big.t.def, 7);
+    ck_assert_uint_eq(big.more, 0);
+    memset(&big, 0, sizeof big);
+    ck_assert_int_eq(iosched_tunable_at(s, 1, &big.t, sizeof big.t.name),
+                     IOSCHED_OK);
+    ck_assert_str_eq(big.t.name, "seen");
+    ck_assert_ptr_null(big.t.help);     /* did not fit */
+    for (i = 2; iosched_tunable_at(s, i, &big.t, sizeof big.t) == 0; i++) {
+        ck_assert_int_eq(iosched_tunable_get(s, big.t.name, &v), IOSCHED_OK);
+        ck_assert_int_eq(v, big.t.def);
+        ck_assert_int_ge(v, big.t.min);
+        ck_assert_int_le(v, big.t.max);
+    }
+    ck_assert_uint_gt(i, 2);
+    ck_assert_int_eq(iosched_tunable_set(s, "seen", 6, 0), IOSCHED_ERR_NOTSUP);
+    ck_assert_int_eq(iosched_tunable_get(s, "seen", &v), IOSCHED_OK);
+    ck_assert_int_eq(v, 5);
+    ck_assert_int_lt(iosched_switch(s, "line,seen=6", 0), 0);
+    stop(s, 0);
+}
+END_TEST
+
 START_TEST(stream_and_group_hooks_come_in_order_with_data_of_their_own)
 {
     struct iosched *s = start_rec("rec");
@@ -143,6 +192,8 @@ int main(void)
     TCase *tc = tcase_create("policylife");
 
     tcase_add_test(tc, tunables_are_set_before_init_and_tuned_tells_of_changes);
+    tcase_add_test(tc,
+        tunables_are_listed_the_policys_first_and_what_is_read_only_stays);
     tcase_add_test(tc,
         stream_and_group_hooks_come_in_order_with_data_of_their_own);
     tcase_add_test(tc,
