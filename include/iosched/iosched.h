@@ -50,7 +50,9 @@
  * Time: `now` is the last argument, never IOSCHED_NEVER.  A step back shifts
  * an internal offset: intervals go on, and it is counted.
  * Errors, besides those named: INVAL (NULL, a foreign object, a bad now) and
- * REENTRANT.  Costs: P is what the policy needs, at most O(log queued).
+ * REENTRANT.  Costs: P is what the policy needs, at most O(log queued); for a
+ * request that comes late, out of a dissolved merge or an order, also O(those
+ * that are younger).
  */
 #ifndef IOSCHED_IOSCHED_H
 #define IOSCHED_IOSCHED_H
@@ -199,8 +201,8 @@ IOSCHED_API int iosched_insert(struct iosched *s, struct iosched_req *rq,
  *
  * Liveness: after any answer but GOT the answer cannot change before another
  * call that takes `now`, or the clock reaches iosched_next_expiry(), or
- * cfg.wake.  HOLD implies a timer or something in flight; FULL implies that
- * or a quarantined tag.  Never poll.
+ * cfg.wake.  HOLD implies a timer or something in flight; FULL implies that,
+ * a quarantined tag or, with shared tags, a wake to come.  Never poll.
  */
 IOSCHED_API int iosched_dispatch(struct iosched *s, struct iosched_req **out,
                                  unsigned flags, iosched_time now);

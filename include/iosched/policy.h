@@ -129,7 +129,8 @@ struct iosched_policy {
      *  Asked only under IOSCHED_F_COMPAT, whose merges grow that way. */
     struct iosched_req *(*neighbour)(void *state, const struct iosched_req *rq,
                                      int where);
-    /** May rq join `into`?  Beyond what cfg and limits allow. */
+    /** May rq join `into`?  Beyond what cfg and limits allow.  One of the two
+     *  may be new to you. */
     int  (*allow_merge)(void *state, const struct iosched_req *into,
                         const struct iosched_req *rq);
     /** rq, new to you, joined `into`, which you hold and which is older: it
@@ -187,9 +188,8 @@ enum iosched_emit {
     IOSCHED_EMIT_EXPIRED = 2    /* or'ed to it: its deadline made you     */
 };
 /** rq, which you have unlinked, goes to the core's list of what is issued
- *  next.  From any hook but removed, absorbed, find, neighbour,
- *  allow_merge, may_queue, evict, exit and dump.  SORTED is
- *  O(emitted and not issued), usually one. */
+ *  next.  From any hook but removed, find, neighbour, allow_merge, may_queue,
+ *  evict, exit and dump.  SORTED is O(emitted and not issued), usually one. */
 IOSCHED_API void iosched_core_emit(struct iosched_core *c,
                                    struct iosched_req *rq, int how);
 /** Requests issued and not complete, whoever emitted them. */

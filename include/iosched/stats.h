@@ -82,8 +82,8 @@ IOSCHED_API int iosched_get_stats(const struct iosched *s,
 /* --- Trace ---------------------------------------------------------------- */
 /** blktrace's letters where it has one, lower case where it has none. */
 enum iosched_action {
-    IOSCHED_EV_INSERT   = 'Q',  /* arg: enum iosched_state, QUEUED/ABSORBED */
-    IOSCHED_EV_ADD      = 'I',  /* the policy has it                      */
+    IOSCHED_EV_INSERT   = 'Q',  /* it arrived                             */
+    IOSCHED_EV_ADD      = 'I',  /* the policy gets it now                 */
     IOSCHED_EV_WAIT     = 'y',  /* the rules of order hold it; note: which */
     IOSCHED_EV_EMIT     = 'E',  /* the policy chose it; arg: how          */
     IOSCHED_EV_BACK     = 'M',  /* joined; arg: the carrier's seq         */

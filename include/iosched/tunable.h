@@ -36,8 +36,9 @@ struct iosched_tunable {
 };
 
 /* The core's own, for every policy: tick_ns (the clock that policies see is
- * rounded down to this; 0: not), nomerges (0 merge, 2 not at all; 1 as 2, but
- * under IOSCHED_F_COMPAT still with the request merged last), max_sectors_kb
+ * rounded down to this; 0: not; only in the string that chooses a policy),
+ * nomerges (0 merge, 2 not at all; 1 as 2, but under IOSCHED_F_COMPAT still with
+ * the request merged last; for what is inserted from then on), max_sectors_kb
  * (largest merged extent, KiB), rotational (0: seeks are free), sort_across_ops
  * (a quirk: see IOSCHED_EMIT_SORTED).  As a policy's, they start from cfg, the
  * preset and the string at each switch. */
@@ -53,7 +54,7 @@ IOSCHED_API int iosched_tunable_get(const struct iosched *s, const char *name,
 IOSCHED_API int iosched_tunable_set(struct iosched *s, const char *name,
                                     int64_t value, iosched_time now);
 /** List them: i = 0, 1, ... until NOENT, the policy's first, then the core's.
- *  Fills min(size, what it knows) bytes and zeroes the rest.  [cb]  O(1). */
+ *  Fills min(size, what it knows) bytes and zeroes the rest.  [cb]  O(i). */
 IOSCHED_API int iosched_tunable_at(const struct iosched *s, size_t i,
                                    struct iosched_tunable *out, size_t size);
 

@@ -35,10 +35,10 @@ static void join(struct iosched *s, struct iosched_req *into,
         iosched__may_join(s, low, high, IOSCHED_MERGED_BACK)) {
         iosched__joined(s, into, rq, where);
         iosched__absorb(s, low, high, IOSCHED_MERGED_BACK);
-        s->last_merge = low;
+        s->last_merge = iosched__place(low) == PLACE_POLICY ? low : NULL;
         return;
     }
-    s->last_merge = into;
+    s->last_merge = into;               /* emit forgets it again */
     if (c->ops.merged != NULL)
         c->ops.merged(c->state, into, rq, where);
     iosched__joined(s, into, rq, where);

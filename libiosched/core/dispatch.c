@@ -93,11 +93,13 @@ IOSCHED_HOT void take_off(struct iosched *s, struct iosched_req *rq)
     if (IOSCHED_LIKELY(place == PLACE_EMITTED)) {
         iosched__list_pop(&s->emitted, rq);
         s->head_run = 0;
-    } else if (place == PLACE_REQUEUED) {
-        iosched__list_pop(&s->requeued, rq);
     } else {
-        iosched__list_pop(&s->direct, rq);
-        s->head_run++;
+        if (place == PLACE_REQUEUED) {
+            iosched__list_pop(&s->requeued, rq);
+        } else {
+            iosched__list_pop(&s->direct, rq);
+            s->head_run++;
+        }
         if (rq->flags & IOSCHED_RQ_HEAD || rq->op == IOSCHED_PASS)
             s->stats.heads++;
         if (rq->flags & IOSCHED_RQ_BARRIER &&

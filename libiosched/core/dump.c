@@ -195,7 +195,8 @@ static void dump_objects(struct iosched_dumper *d)
             num(d, "parent", g->parent->slot);
         num(d, "weight", g->weight);
         num(d, "leaf_weight", g->leaf_weight);
-        num(d, "requests", g->requests);
+        if (g->parent != NULL)
+            num(d, "requests", g->requests);
         end_line(d);
     }
 }

@@ -15,7 +15,8 @@ const char *iosched_strerror(int err)
     case IOSCHED_ERR_REENTRANT: return "called from a callback that may not";
     case IOSCHED_ERR_STATE:     return "not in the state this call is for";
     case IOSCHED_ERR_NOTSUP:    return "not supported";
-    default:                    return err >= 0 ? "success" : "unknown error";
+    default:                    return err > 0 && err <= IOSCHED_FROZEN
+                                           ? "success" : "unknown error";
     }
 }
 

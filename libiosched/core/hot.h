@@ -171,7 +171,8 @@ static inline void iosched__event_note(struct iosched *s, unsigned action,
 static inline int iosched__stream_ours(const struct iosched *s,
                                        const struct iosched_stream *st)
 {
-    return st >= s->streams && st < s->streams_end && st->s == s;
+    return st >= s->streams && st < s->streams_end &&
+           (uintptr_t)st % sizeof(void *) == 0 && st->s == s;
 }
 
 /* --- Merging: the hash ---------------------------------------------------- */
@@ -204,8 +205,9 @@ static inline void iosched__hash_at(struct iosched *s, struct iosched_req *rq,
     if (*at != NULL)
         (*at)->link_prev_ = &rq->link_next_;
     *at = rq;
-    if (s->run->fronts)
-        s->starts[start >> (s->bucket_shift - 4)]++;
+    if (s->run->fronts &&
+        IOSCHED_UNLIKELY(++s->starts[start >> (s->bucket_shift - 4)] == 0))
+        s->starts_unsure = 1;
     rq->core_flags_ |= RQ_HASHED;
 }
 

@@ -18,6 +18,7 @@
 
 static int announce(struct iosched *s)
 {
+    IOSCHED_AO_FENCE();                 /* the post first, then the flag */
     return IOSCHED_AO_CAS(&s->post_pending, 0, 1) ? 1 : 0;
 }
 
@@ -152,6 +153,13 @@ static int take_requests(struct iosched *s, iosched_time from,
     return n;
 }
 
+/** 1 if nothing is posted that was not taken in. */
+int iosched__inbox_empty(const struct iosched *s)
+{
+    return IOSCHED_AO_LOAD(&s->post_head) == 0 &&
+           IOSCHED_AO_LOAD(&s->post_tail) == s->ring_head;
+}
+
 int iosched_intake(struct iosched *s, iosched_time now)
 {
     iosched_time before, until;
@@ -206,6 +214,12 @@ int iosched_inbox_pending(const struct iosched *s)
 }
 
 #else /* no atomics */
+
+int iosched__inbox_empty(const struct iosched *s)
+{
+    (void)s;
+    return 1;
+}
 
 int iosched_post(struct iosched *s, struct iosched_req *rq, iosched_time now)
 {

@@ -116,16 +116,15 @@ void iosched__to_policy(struct iosched *s, struct iosched_req *rq)
     give(s, rq);
 }
 
-/** Where does anything queued seem to touch rq?  (enum touch.)  A yes is wrong
- *  now and then; a no is only if a multiple of 256 start where rq ends, and then
- *  a merge is missed. */
+/** Where may anything queued touch rq?  (enum touch.)  A yes is wrong now and
+ *  then, a no never. */
 IOSCHED_HOT unsigned may_touch(struct iosched *s, const struct iosched_req *rq,
                                struct spread h)
 {
     const struct iosched_req *c = s->bucket[h.start >> s->bucket_shift];
     unsigned touch = 0;
 
-    if (s->run->fronts && s->starts[h.end >> (s->bucket_shift - 4)] != 0)
+    if ((s->starts[h.end >> (s->bucket_shift - 4)] | s->starts_unsure) != 0)
         touch = TOUCH_END;
     for (; c != NULL; c = c->link_next_)
         if (iosched__end(c) == rq->xlba)

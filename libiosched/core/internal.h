@@ -110,6 +110,10 @@ struct order_node {
     struct order_node    *wait_next, *wait_prev;
 };
 
+/* Of several requests with the right end this many are asked at most whether
+ * they take another: the rest would hardly say otherwise. */
+#define HASH_TRIES 16u
+
 /* --- A policy that runs --------------------------------------------------- */
 enum core_tunable {
     TUN_TICK_NS, TUN_NOMERGES, TUN_MAX_SECTORS_KB, TUN_SORT_ACROSS_OPS,
@@ -170,6 +174,7 @@ struct iosched {
     struct iosched_req **bucket;        /* by end of extent               */
     uint8_t            *starts;         /* how many start at an lba of this
                                          * hash, modulo 256; 16 a bucket  */
+    uint8_t             starts_unsure;  /* one has wrapped: ask always    */
     unsigned            bucket_shift;   /* 64 - log2(buckets)             */
     struct iosched_req *last_merge;     /* compat: the one-hit cache      */
 
@@ -289,6 +294,9 @@ void iosched__order_settled(struct iosched *s, struct iosched_req *rq);
 void iosched__pump(struct iosched *s);
 void iosched__order_cancel(struct iosched *s, struct iosched_req *rq);
 const struct iosched_req *iosched__blocker(const struct iosched_req *rq);
+
+/* --- inbox.c ---------------------------------------------------------------- */
+int  iosched__inbox_empty(const struct iosched *s);
 
 /* --- phase.c -------------------------------------------------------------- */
 /** After the present phase ended with status: 1 and the next one, or 0. */

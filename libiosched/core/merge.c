@@ -14,8 +14,6 @@
  */
 #include "hot.h"
 
-#define MERGE_TRIES 8   /* carriers with the right end that are asked at most */
-
 /* --- May they? ------------------------------------------------------------ */
 /** Do policy and caller agree that rq rides on `into`? */
 int iosched__may_join(struct iosched *s, const struct iosched_req *into,
@@ -167,7 +165,7 @@ static int may_meet(struct iosched *s, struct iosched_req *low,
 static struct iosched_req *ends_at(struct iosched *s, struct iosched_req *rq)
 {
     struct iosched_req *c = *iosched__bucket(s, rq->xlba);
-    unsigned tries = MERGE_TRIES;
+    unsigned tries = HASH_TRIES;
 
     for (; c != NULL; c = c->link_next_) {
         if (iosched__end(c) != rq->xlba || c == rq)
@@ -186,7 +184,8 @@ static struct iosched_req *starts_at(struct iosched *s, struct iosched_req *rq)
     struct iosched_core *core = s->run;
     struct iosched_req *c;
 
-    if (!core->fronts || *iosched__starts(s, iosched__end(rq)) == 0)
+    if (!core->fronts ||
+        (*iosched__starts(s, iosched__end(rq)) | s->starts_unsure) == 0)
         return NULL;
     c = core->ops.find(core->state, rq, iosched__end(rq));
     return c != NULL && c != rq && c->xlba == iosched__end(rq) &&

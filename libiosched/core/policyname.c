@@ -38,6 +38,8 @@ int iosched__policy_ok(const struct iosched_policy *p)
     return p != NULL && p->struct_size >= least &&
            p->api == IOSCHED_POLICY_API && is_name(p->name) &&
            (p->alias == NULL || is_name(p->alias)) && p->state_size > 0 &&
+           (p->tunables == NULL ||
+            p->tunable_stride >= sizeof(struct iosched_tunable_def)) &&
            p->insert != NULL && p->dispatch != NULL && p->removed != NULL &&
            p->evict != NULL;
 }

@@ -426,7 +426,7 @@ int iosched_destroy(struct iosched *s)
     if (s->inside)
         return IOSCHED_ERR_REENTRANT;
     if (s->queued > 0 || s->inflight > 0 || s->done.head != NULL ||
-        iosched_inbox_pending(s) == 1 ||
+        !iosched__inbox_empty(s) ||
         (s->quarantined > 0 && s->tags != NULL))
         return IOSCHED_ERR_BUSY;
     if (s->tags != NULL && iosched_tags_leave(s->tags, s->seat) < 0)

@@ -100,6 +100,7 @@ int iosched_switch(struct iosched *s, const char *policy, iosched_time now)
             s->slots[i].rq->own[0] = s->slots[i].rq->own[1] = NULL;
         }
     s->run = fresh;
+    s->starts_unsure = 0;               /* nothing is hashed now */
     s->stats.switches++;
     iosched__event_note(s, IOSCHED_EV_SWITCH, NULL, fresh->ops.name, 0);
     iosched__core_open_all(s);

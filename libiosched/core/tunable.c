@@ -178,7 +178,12 @@ int iosched_tunable_set(struct iosched *s, const char *name, int64_t value,
     if (err < 0)
         return err;
     where = lookup(s->run, name, length(name), &info);
-    err = where == NULL ? IOSCHED_ERR_NOENT : check(info, value);
+    if (where == NULL)
+        err = IOSCHED_ERR_NOENT;
+    else if (where == &s->run->tun[TUN_TICK_NS])
+        err = IOSCHED_ERR_NOTSUP;       /* core time would step back */
+    else
+        err = check(info, value);
     if (err == IOSCHED_OK) {
         *where = value;
         iosched__core_tuned(s->run);

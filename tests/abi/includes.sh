@@ -40,7 +40,7 @@ for f in "$src"/libiosched/policies/*.c "$src"/libiosched/policies/*/*.[ch]; do
 done
 for f in "$src"/libiosched/core/*.[ch]; do
     n=$((n + 1))
-    check "$f" '<iosched/[a-z]+\.h>|"(internal|util|port)\.h"|"device/tags_internal\.h"'
+    check "$f" '<iosched/[a-z]+\.h>|"(hot|internal|util|port)\.h"|"device/tags_internal\.h"'
 done
 for f in "$src"/libiosched/device/*.[ch]; do
     n=$((n + 1))

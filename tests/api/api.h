@@ -34,7 +34,7 @@ static inline uint32_t rnd(uint64_t *state, uint32_t below)
 struct line {
     struct iosched_core *core;
     struct iosched_fifo  queue;         /* by arrival, oldest first       */
-    int64_t              knob;          /* a tunable that does nothing    */
+    int64_t              knob, wide;    /* tunables that do nothing       */
 };
 
 #define line_rq(link) iosched_container_of((link), struct iosched_req, fifo)
@@ -117,6 +117,8 @@ static inline void line_dump(const void *state, struct iosched_dumper *d)
 static const struct iosched_tunable_def line_tunables[] = {
     { { "knob", "does nothing", 0, 100, 7, IOSCHED_UNIT_NONE, 0, 0 },
       offsetof(struct line, knob) },
+    { { "wide", "holds any number", INT64_MIN, INT64_MAX, 0,
+        IOSCHED_UNIT_NONE, 0, 0 }, offsetof(struct line, wide) },
     { { NULL, NULL, 0, 0, 0, 0, 0, 0 }, 0 }
 };
 
@@ -205,6 +207,27 @@ static inline struct iosched_req request(unsigned op, iosched_lba lba,
 
 #define READ(lba, nblk)  request(IOSCHED_READ, (lba), (nblk), 0)
 #define WRITE(lba, nblk) request(IOSCHED_WRITE, (lba), (nblk), 0)
+
+/** A random request of the first `ops` ops, at one of `places`, 1 .. most units
+ *  long.  One draw a statement: the same seed gives the same everywhere. */
+static inline struct iosched_req random_request(uint64_t *seed, uint32_t ops,
+                                                uint32_t places, uint32_t unit,
+                                                uint32_t most)
+{
+    unsigned op = rnd(seed, ops);
+    iosched_lba lba = (iosched_lba)unit * rnd(seed, places);
+    uint32_t nblk = unit * (1 + rnd(seed, most));
+
+    return request(op, lba, nblk, 0);
+}
+
+/** Give rq that flag, once in so many times. */
+static inline void maybe(uint64_t *seed, uint32_t times, struct iosched_req *rq,
+                         unsigned flag)
+{
+    if (rnd(seed, times) == 0)
+        rq->flags = (uint16_t)(rq->flags | flag);
+}
 
 /* --- Driving -------------------------------------------------------------- */
 static inline void insert_ok(struct iosched *s, struct iosched_req *rq,

@@ -360,9 +360,9 @@ START_TEST(whatever_comes_cancel_works_on_all_that_is_queued_and_only_that)
 
         r = &rq[rnd(&seed, N)];
         if (what < 45 && r->state == IOSCHED_STATE_IDLE) {
-            *r = request(rnd(&seed, 6), 4 * rnd(&seed, 40), 4,
-                         (rnd(&seed, 9) == 0 ? IOSCHED_RQ_HEAD : 0) |
-                         (rnd(&seed, 20) == 0 ? IOSCHED_RQ_BARRIER : 0));
+            *r = random_request(&seed, 6, 40, 4, 1);
+            maybe(&seed, 9, r, IOSCHED_RQ_HEAD);
+            maybe(&seed, 20, r, IOSCHED_RQ_BARRIER);
             if (r->op == IOSCHED_WRITE && rnd(&seed, 5) == 0)
                 r->flags |= IOSCHED_RQ_FUA;
             insert_ok(s, r, step);

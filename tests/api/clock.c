@@ -151,8 +151,9 @@ START_TEST(clock32_takes_a_smaller_value_for_a_wrap)
     unsigned i;
 
     for (i = 0; i < 100000; i++) {
-        ticks += 1 + (uint64_t)rnd(&seed, UINT32_MAX) * (rnd(&seed, 2) + 0u) +
-                 rnd(&seed, 1000);
+        ticks += 1 + rnd(&seed, 1000);
+        if (rnd(&seed, 2))
+            ticks += rnd(&seed, UINT32_MAX);
         /* Never a whole wrap between two readings: that is the promise. */
         ticks -= ticks - c.ticks_ > UINT32_MAX
                      ? ticks - c.ticks_ - UINT32_MAX : 0;
@@ -221,8 +222,8 @@ START_TEST(a_loop_that_sleeps_by_alarms_never_loses_a_wrap_or_wakes_late)
 
     for (i = 0; i < 20000; i++) {
         /* Mostly short waits, some of hours. */
-        iosched_time want = ticks * 250 +
-            ((uint64_t)rnd(&seed, 1u << 30) << rnd(&seed, 12));
+        uint64_t wait = rnd(&seed, 1u << 30);
+        iosched_time want = ticks * 250 + (wait << rnd(&seed, 12));
 
         while (c.ticks_ * 250 < want) {
             uint32_t compare = iosched_clock32_alarm(&c, want);

@@ -112,7 +112,8 @@ START_TEST(each_queued_request_is_shown_once_whatever_its_place)
         if (i % 50 != 0)
             continue;
         /* Sets what it is, for an event that tells the time. */
-        ck_assert_int_eq(iosched_tunable_set(ld.s, "tick_ns", 0, ld.now), 0);
+        ck_assert_int_eq(iosched_tunable_set(ld.s, "sort_across_ops", 0,
+                                             ld.now), 0);
         check_dump(&ld, told);
     }
     load_end(&ld);

@@ -272,11 +272,10 @@ static void twins_dispatch(uint32_t max, unsigned flags, iosched_time now)
 
 static void twins_insert(unsigned k, uint64_t *seed, iosched_time now)
 {
-    struct iosched_req fresh = request(rnd(seed, 6), 8 * rnd(seed, 60), 8,
-                                       rnd(seed, 9) == 0 ? IOSCHED_RQ_HEAD
-                                                         : 0);
+    struct iosched_req fresh = random_request(seed, 6, 60, 8, 1);
     unsigned t;
 
+    maybe(seed, 9, &fresh, IOSCHED_RQ_HEAD);
     if (twin[0].rq[k].state != IOSCHED_STATE_IDLE)
         return;
     if (fresh.op == IOSCHED_WRITE && rnd(seed, 5) == 0)
@@ -322,14 +321,14 @@ START_TEST(dispatch_many_chooses_what_as_many_dispatches_would)
         if (what < 4)
             twins_insert(rnd(&seed, N), &seed, now);
         else if (what < 6)
-            twins_dispatch(1 + rnd(&seed, 8),
+            twins_dispatch(1 + step % 8,
                            rnd(&seed, 4) == 0 ? IOSCHED_DISPATCH_FORCE : 0,
                            now);
         else if (what == 6)
             for (t = 0; t < 2; t++)
                 ck_assert_int_ge(iosched_expire(twin[t].s, now), 0);
         else if (twin[0].n > 0)
-            twins_finish(rnd(&seed, twin[0].n), rnd(&seed, 16), now);
+            twins_finish(step % twin[0].n, rnd(&seed, 16), now);
         if (step % 500 == 0) {
             look(twin[0].s, p, now);
             same(twin[1].s, p, now);

@@ -412,7 +412,9 @@ START_TEST(whatever_is_posted_everyone_comes_back_once)
         case 0:
             if (r->state != IOSCHED_STATE_IDLE)
                 break;
-            *r = READ(8 * rnd(&seed, 40), rnd(&seed, 9) ? 8 : 0);
+            *r = random_request(&seed, 1, 40, 8, 1);
+            if (rnd(&seed, 9) == 0)
+                r->nblk = 0;            /* it is refused */
             put[i]++;
             ck_assert_int_ge(iosched_post(s, r, step), 0);
             break;

@@ -39,22 +39,15 @@ static inline void load_begin(struct load *ld, struct iosched *s,
 
 static inline struct iosched_req load_request(struct load *ld)
 {
-    struct iosched_req r = request(rnd(&ld->seed, 3) ? rnd(&ld->seed, 2)
-                                                     : rnd(&ld->seed, 6),
-                                   4 * rnd(&ld->seed, 60),
-                                   4 * (1 + rnd(&ld->seed, 2)), 0);
+    uint32_t ops = rnd(&ld->seed, 3) ? 2 : 6;
+    struct iosched_req r = random_request(&ld->seed, ops, 60, 4, 2);
 
-    if (rnd(&ld->seed, 12) == 0)
-        r.flags |= IOSCHED_RQ_HEAD;
-    if (rnd(&ld->seed, 40) == 0)
-        r.flags |= IOSCHED_RQ_BARRIER;
-    if (rnd(&ld->seed, 4) == 0)
-        r.flags |= IOSCHED_RQ_SYNC;
+    maybe(&ld->seed, 12, &r, IOSCHED_RQ_HEAD);
+    maybe(&ld->seed, 40, &r, IOSCHED_RQ_BARRIER);
+    maybe(&ld->seed, 4, &r, IOSCHED_RQ_SYNC);
     if (r.op == IOSCHED_WRITE || r.op == IOSCHED_ZEROES) {
-        if (rnd(&ld->seed, 9) == 0)
-            r.flags |= IOSCHED_RQ_PREFLUSH;
-        if (rnd(&ld->seed, 9) == 0)
-            r.flags |= IOSCHED_RQ_FUA;
+        maybe(&ld->seed, 9, &r, IOSCHED_RQ_PREFLUSH);
+        maybe(&ld->seed, 9, &r, IOSCHED_RQ_FUA);
     }
     r.stream = ld->stream[rnd(&ld->seed, LOAD_STREAMS)];
     return r;
@@ -62,8 +55,9 @@ static inline struct iosched_req load_request(struct load *ld)
 
 static inline void load_time(struct load *ld)
 {
-    iosched_dur d = (iosched_dur)rnd(&ld->seed, 1000) << rnd(&ld->seed, 14);
+    iosched_dur d = rnd(&ld->seed, 1000);
 
+    d <<= rnd(&ld->seed, 14);
     if (rnd(&ld->seed, 50) == 0 && d > 0 && d <= ld->now)
         ld->now -= d;
     else

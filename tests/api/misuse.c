@@ -283,7 +283,7 @@ START_TEST(values_outside_their_bounds_are_out_of_range)
     REFUSED(RANGE, iosched_tunable_set(s, "knob", 101, NOW));
     REFUSED(RANGE, iosched_tunable_set(s, "knob", -1, NOW));
     REFUSED(RANGE, iosched_tunable_set(s, "nomerges", 3, NOW));
-    REFUSED(RANGE, iosched_tunable_set(s, "tick_ns", -1, NOW));
+    REFUSED(RANGE, iosched_tunable_set(s, "sort_across_ops", -1, NOW));
     REFUSED(RANGE, iosched_switch(s, "line,knob=101", NOW));
     REFUSED(RANGE, iosched_tags_init(memory, sizeof memory, &tc, &tags));
     tc.depth = 4;

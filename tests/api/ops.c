@@ -329,9 +329,9 @@ START_TEST(whatever_comes_nothing_ever_passes_a_barrier)
         unsigned what = rnd(&seed, 10);
 
         if (what < 4 && r->state == IOSCHED_STATE_IDLE) {
-            *r = request(rnd(&seed, 6), 8 * rnd(&seed, 64), 8,
-                         (rnd(&seed, 8) == 0 ? IOSCHED_RQ_BARRIER : 0) |
-                         (rnd(&seed, 5) == 0 ? IOSCHED_RQ_HEAD : 0));
+            *r = random_request(&seed, 6, 64, 8, 1);
+            maybe(&seed, 8, r, IOSCHED_RQ_BARRIER);
+            maybe(&seed, 5, r, IOSCHED_RQ_HEAD);
             if (r->op == IOSCHED_WRITE && rnd(&seed, 4) == 0)
                 r->flags |= IOSCHED_RQ_FUA;
             seq[r - rq] = ++arrivals;

@@ -349,9 +349,9 @@ static void random_step(struct iosched *s, unsigned what, uint64_t *seed,
     static unsigned arrivals;
 
     if (what < 40 && r->state == IOSCHED_STATE_IDLE) {
-        *r = request(rnd(seed, 6), rnd(seed, 80), 1 + rnd(seed, 12),
-                     (rnd(seed, 8) == 0 ? IOSCHED_RQ_HEAD : 0) |
-                     (rnd(seed, 50) == 0 ? IOSCHED_RQ_BARRIER : 0));
+        *r = random_request(seed, 6, 80, 1, 12);
+        maybe(seed, 8, r, IOSCHED_RQ_HEAD);
+        maybe(seed, 50, r, IOSCHED_RQ_BARRIER);
         if (r->op == IOSCHED_WRITE && rnd(seed, 6) == 0)
             r->flags |= IOSCHED_RQ_PREFLUSH;
         arrival[r - rq] = ++arrivals;

@@ -141,6 +141,23 @@ START_TEST(a_timer_may_be_armed_again_in_expired_even_for_the_past)
 }
 END_TEST
 
+START_TEST(a_timer_that_another_one_moved_meanwhile_fires_at_its_new_time)
+{
+    struct iosched *s = start_rec("rec");
+
+    arm(s, 0, 100, 0);
+    arm(s, 1, 200, 0);
+    rec.move = 400;
+    rec.log[0] = '\0';
+    ck_assert_int_eq(iosched_expire(s, 300), 1);        /* both were due */
+    logged("t0 ");
+    ck_assert_uint_eq(iosched_next_expiry(s), 400);
+    ck_assert_int_eq(iosched_expire(s, 400), 1);
+    logged("t1 ");
+    stop(s, 400);
+}
+END_TEST
+
 START_TEST(time_is_rounded_down_and_durations_up_to_a_tick)
 {
     struct iosched *s = start_rec("rec,tick_ns=100");
@@ -154,10 +171,12 @@ START_TEST(time_is_rounded_down_and_durations_up_to_a_tick)
     rq[0] = READ(0, 8);
     insert_ok(s, &rq[0], 299);
     ck_assert_uint_eq(iosched_core_since(rec.core, &rq[0]), 200);
-    ck_assert_int_eq(iosched_tunable_set(s, "tick_ns", 0, 299), 0);
+    ck_assert_int_eq(iosched_switch(s, "rec", 299), IOSCHED_OK);
     ck_assert_uint_eq(iosched_core_now(rec.core), 299);
     ck_assert_uint_eq(iosched_core_ticks(rec.core, 101), 101);
     ck_assert_uint_eq(iosched_core_since(rec.core, &rq[0]), 299);
+    ck_assert_int_eq(iosched_tunable_set(s, "tick_ns", 5, 299),
+                     IOSCHED_ERR_NOTSUP);       /* only by the string */
     stop(s, 299);
 }
 END_TEST
@@ -320,6 +339,8 @@ int main(void)
     tcase_add_test(tc,
         four_timers_fire_when_due_in_order_and_are_disarmed_before);
     tcase_add_test(tc, a_timer_may_be_armed_again_in_expired_even_for_the_past);
+    tcase_add_test(tc,
+        a_timer_that_another_one_moved_meanwhile_fires_at_its_new_time);
     tcase_add_test(tc, time_is_rounded_down_and_durations_up_to_a_tick);
     tcase_add_test(tc,
         since_is_the_insert_of_the_oldest_member_whatever_happened_since);

@@ -17,6 +17,7 @@ static struct {
     iosched_time rearm;                 /* in expired(), from now; 0: no  */
     unsigned    arm;                    /* a timer, in tuned()            */
     iosched_time arm_at;                /* ... for this time; 0: none     */
+    iosched_time move;                  /* timer 1, in expired(0); 0: no  */
     unsigned    dispatches, tuned, evicts, exits;
     int64_t     knob_at_init;
     char        log[512];               /* a letter and a number a call   */
@@ -93,6 +94,8 @@ static inline void rec_expired(void *state, unsigned timer)
     (void)state;
     ck_assert_uint_eq(iosched_core_armed(rec.core, timer), IOSCHED_NEVER);
     note("t", timer);
+    if (timer == 0 && rec.move != 0)
+        iosched_core_arm(rec.core, 1, rec.move);
     if (rec.rearm != 0)
         iosched_core_arm(rec.core, timer, iosched_core_now(rec.core) +
                                           rec.rearm - 1);

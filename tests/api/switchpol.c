@@ -105,6 +105,20 @@ START_TEST(the_string_is_not_kept)
 }
 END_TEST
 
+START_TEST(a_number_may_be_as_large_and_as_small_as_64_bits_hold)
+{
+    struct iosched_cfg cfg = config();
+    struct iosched *s = start_at("line,wide=9223372036854775807", &cfg, 0);
+
+    ck_assert_int_eq(tunable(s, "wide"), INT64_MAX);
+    ck_assert_int_eq(iosched_switch(s, "line,wide=-9223372036854775808", 0), 0);
+    ck_assert_int_eq(tunable(s, "wide"), INT64_MIN);
+    ck_assert_int_eq(iosched_switch(s, "line,wide=-1", 0), 0);
+    ck_assert_int_eq(tunable(s, "wide"), -1);
+    stop(s, 0);
+}
+END_TEST
+
 /* --- Strings that are wrong ----------------------------------------------- */
 static const struct wrong {
     int         err;
@@ -149,6 +163,10 @@ static const struct wrong {
     { IOSCHED_ERR_RANGE, "line,knob=-1" },
     { IOSCHED_ERR_RANGE, "line,knob=18446744073709551617" },
     { IOSCHED_ERR_RANGE, "line,knob=99999999999999999999999999" },
+    { IOSCHED_ERR_RANGE, "line,wide=9223372036854775808" },
+    { IOSCHED_ERR_RANGE, "line,wide=-9223372036854775809" },
+    { IOSCHED_ERR_RANGE, "line,wide=92233720368547758070" },
+    { IOSCHED_ERR_RANGE, "line,wide=18446744073709551617" },
     { IOSCHED_ERR_RANGE, "line,tick_ns=2s" },
     { IOSCHED_ERR_RANGE, "line,tick_ns=9223372036854775807s" },
     { IOSCHED_ERR_RANGE, "line,nomerges=3" },
@@ -315,8 +333,8 @@ START_TEST(whatever_comes_a_switch_loses_nobody)
 
         r = &rq[rnd(&seed, N)];
         if (what < 40 && r->state == IOSCHED_STATE_IDLE) {
-            *r = request(rnd(&seed, 6), 8 * rnd(&seed, 50), 8,
-                         rnd(&seed, 12) == 0 ? IOSCHED_RQ_HEAD : 0);
+            *r = random_request(&seed, 6, 50, 8, 1);
+            maybe(&seed, 12, r, IOSCHED_RQ_HEAD);
             if (r->op == IOSCHED_WRITE && rnd(&seed, 4) == 0)
                 r->flags |= IOSCHED_RQ_FUA;
             insert_ok(s, r, step);
@@ -364,6 +382,7 @@ int main(void)
     tcase_add_loop_test(tc, the_same_string_switches_and_tunables_start_from_it,
                         0, (int)COUNT(right));
     tcase_add_test(tc, the_string_is_not_kept);
+    tcase_add_test(tc, a_number_may_be_as_large_and_as_small_as_64_bits_hold);
     tcase_add_loop_test(tc,
         a_bad_string_is_refused_by_switch_and_nothing_has_changed, 0,
         (int)COUNT(wrong));

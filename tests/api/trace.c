@@ -193,8 +193,8 @@ START_TEST(from_the_trace_alone_every_counter_and_histogram_is_recomputed)
         load_step(&ld);
         if (i % 1000 == 0) {
             /* Sets what it is, for an event that tells the time. */
-            ck_assert_int_eq(iosched_tunable_set(ld.s, "tick_ns", 0, ld.now),
-                             0);
+            ck_assert_int_eq(iosched_tunable_set(ld.s, "sort_across_ops", 0,
+                                                 ld.now), 0);
             agree(ld.s);
         }
     }

@@ -4,12 +4,13 @@
  *     inject [--min N] SET...
  *
  * Each designed script of each set whose policy the library has is played up to
- * each of its steps (a random one, where a set has no others, to 20 of them); then one thing is done that the script does not have: a
- * cancel, a requeue, a full device, a switch, another depth, a jump of the
- * clock, a freeze, an abort.  What the script still has to add is added, and a
- * driver that only follows the answers lets everything out, with the referee
- * watching: nothing is lost, ages stay, nobody sleeps for ever.  IOSCHED_LONG in
- * the environment: every step of every script, in four ways each. */
+ * each of its steps (a random one, where a set has no others, to 20 of them).
+ * Then one thing is done that the script does not have: a cancel, a requeue, a
+ * full device, a switch, another depth, a jump of the clock, a freeze or abort.
+ * What the script still has to add is added, and a driver that only follows the
+ * answers lets everything out, with the referee watching: nothing is lost, ages
+ * stay, nobody sleeps for ever.  IOSCHED_LONG in the environment: every step of
+ * every script, in four ways each. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +52,7 @@ static struct {
     const char   *path;
 } total;
 
-/* --- Playing ---------------------------------------------------------------------- */
+/* --- Playing ------------------------------------------------------------- */
 static void add(struct play *p, const struct command *c)
 {
     uint32_t i = p->item_of[c->id];
@@ -175,7 +176,7 @@ static void play(struct play *p, const struct command *c)
         dispatch(p, p->automatic - m->inflight, 0);
 }
 
-/* --- Injecting --------------------------------------------------------------------- */
+/* --- Injecting ----------------------------------------------------------- */
 static uint32_t find(const struct model *m, unsigned state, int members)
 {
     uint32_t i;
@@ -307,7 +308,7 @@ static int inject(struct play *p, enum injection what)
     }
 }
 
-/* --- One run -------------------------------------------------------------------------- */
+/* --- One run ------------------------------------------------------------- */
 static void start(struct play *p, const struct script *script, unsigned flags,
                   uint32_t block_size)
 {

@@ -9,7 +9,7 @@
 #include "model.h"
 #include "model_inside.h"
 
-/* --- Time ------------------------------------------------------------------------- */
+/* --- Time ---------------------------------------------------------------- */
 void model_clock(struct model *m, iosched_time now)
 {
     m->now = now;
@@ -19,7 +19,6 @@ void model_enter(struct model *m)
 {
     if (m->now == m->entered)
         return;
-    m->refused = 0;
     if (m->now < m->entered) {
         m->offset += m->entered - m->now;
         m->stats.clock_backwards++;
@@ -64,7 +63,7 @@ int model_thaw(struct model *m)
     return model_expect(m, CALL_THAW, iosched_thaw(m->s, m->now), IOSCHED_OK);
 }
 
-/* --- Settings ----------------------------------------------------------------------- */
+/* --- Settings ------------------------------------------------------------ */
 struct text {
     char  *at;
     size_t len, room;
@@ -195,7 +194,7 @@ int model_tunable_set(struct model *m, const char *name, int64_t value,
     return rc;
 }
 
-/* --- Streams and groups ----------------------------------------------------------------- */
+/* --- Streams and groups -------------------------------------------------- */
 /** Closed ones whose last request is gone are free again. */
 void model_objects_settle(struct model *m)
 {
@@ -488,7 +487,7 @@ int model_group_weight(struct model *m, uint32_t group, uint32_t weight,
                                want);
 }
 
-/* --- The inbox ----------------------------------------------------------------------------- */
+/* --- The inbox ----------------------------------------------------------- */
 static int pending(const struct model *m)
 {
     return m->nposts + m->ncompletions > 0;
@@ -515,8 +514,11 @@ int model_post_complete(struct model *m, uint32_t i, int status,
     uint64_t cookie = iosched_cookie(&it->rq);
     int rc = iosched_post_complete(m->s, cookie, status, when);
 
-    if (it->state != IOSCHED_STATE_INFLIGHT || it->carrier != i || it->posted)
+    if (it->state != IOSCHED_STATE_INFLIGHT || it->carrier != i ||
+        it->posted) {
+        m->late_posts++;
         return model_expect(m, CALL_POST_COMPLETE, rc, IOSCHED_ERR_STATE);
+    }
     model_expect(m, CALL_POST_COMPLETE, rc, !pending(m));
     it->posted = 1;
     m->completions[m->ncompletions].item = i;
@@ -529,21 +531,26 @@ int model_post_late(struct model *m)
 {
     if (m->nlate == 0)
         return 0;
+    m->late_posts++;
     return model_expect(m, CALL_POST_COMPLETE,
                         iosched_post_complete(m->s, m->late[0], 0, m->now),
                         IOSCHED_ERR_STATE);
 }
 
-/** Core time of something posted at `when`. */
-static void clock_of_post(struct model *m, iosched_time when,
-                          iosched_time until)
+/** Core time of something posted at `when`: not before the last call, not after
+ *  this one.  The clock moves on to it, and never back. */
+static iosched_time clock_of_post(struct model *m, iosched_time when,
+                                  iosched_time from, iosched_time until)
 {
     iosched_time t = when + m->offset;
 
     if (t > until)
         t = until;
+    if (t < from)
+        t = from;
     if (t > m->core)
         m->core = t;
+    return t;
 }
 
 int model_intake(struct model *m, iosched_time now)
@@ -566,7 +573,7 @@ int model_intake(struct model *m, iosched_time now)
     for (k = 0; k < n; k++) {
         const struct posted_completion *p = &m->completions[k];
 
-        clock_of_post(m, p->when, until);
+        (void)clock_of_post(m, p->when, before, until);
         if (model_finish(m, p->item, cookies[k], p->status,
                          IOSCHED_STATE_DONE) == IOSCHED_OK)
             m->done[m->ndone++] = p->item;
@@ -576,13 +583,13 @@ int model_intake(struct model *m, iosched_time now)
         uint32_t i = m->posts[k];
         struct item *it = &m->items[i];
         int want = model_verdict(m, i);
+        iosched_time age = clock_of_post(m, m->post_when[k], before, until);
 
-        clock_of_post(m, m->post_when[k], until);
         if (it->rq.status != want)
             model_fail(m, "status of a post is %d, not %d", it->rq.status,
                        want);
         if (want == IOSCHED_OK) {
-            model_take_in(m, i, m->core);
+            model_take_in(m, i, age);
             continue;
         }
         it->state = IOSCHED_STATE_DONE;
@@ -591,6 +598,8 @@ int model_intake(struct model *m, iosched_time now)
         m->done[m->ndone++] = i;
     }
     m->nposts = 0;
+    m->stats.late += m->late_posts;
+    m->late_posts = 0;
     m->core = until;
     if (freed)
         model_woken(m, wakes);
@@ -632,7 +641,7 @@ int model_reap(struct model *m)
     return rc;
 }
 
-/* --- The foreigner -------------------------------------------------------------------------- */
+/* --- The foreigner ------------------------------------------------------- */
 void model_foreign(struct model *m, int take)
 {
     uint32_t i, wakes = m->wakes;
@@ -661,7 +670,7 @@ void model_foreign(struct model *m, int take)
     model_woken(m, wakes);
 }
 
-/* --- The dump -------------------------------------------------------------------------------- */
+/* --- The dump ------------------------------------------------------------ */
 /** The seq and age of a line; 0: it has none. */
 static int line_numbers(const char *line, uint64_t *seq, uint64_t *age)
 {

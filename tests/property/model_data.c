@@ -6,7 +6,7 @@
 #include "model.h"
 #include "model_inside.h"
 
-/* --- Coming in ------------------------------------------------------------------ */
+/* --- Coming in ----------------------------------------------------------- */
 void model_prepare(struct model *m, uint32_t i, unsigned op, unsigned flags,
                    iosched_lba lba, uint32_t nblk, uint32_t stream)
 {
@@ -155,7 +155,7 @@ int model_insert(struct model *m, uint32_t i)
     return rc;
 }
 
-/* --- Going out -------------------------------------------------------------------- */
+/* --- Going out ----------------------------------------------------------- */
 static int is_queued_carrier(const struct model *m, uint32_t i)
 {
     return m->items[i].state == IOSCHED_STATE_QUEUED &&
@@ -204,6 +204,11 @@ static void check_turn(struct model *m, uint32_t i)
         model_fail(m, "%u comes, and %u was given back", i, first);
     if (!model_eligible(m, i))
         model_fail(m, "%u passes one that it has to wait for", i);
+    if (it->mine.flags & IOSCHED_RQ_HEAD || it->mine.op == IOSCHED_PASS)
+        m->stats.heads++;
+    if (it->mine.flags & IOSCHED_RQ_BARRIER &&
+        (it->phase == IOSCHED_PHASE_DATA || it->mine.op == IOSCHED_FLUSH))
+        m->stats.barriers++;
     if (it->requeued)
         return;
     if (!direct && m->head_run < m->setup.head_burst && !model_crowded(m) &&
@@ -213,15 +218,8 @@ static void check_turn(struct model *m, uint32_t i)
         !model_crowded(m) && some_eligible(m, 0) != MODEL_NONE)
         model_fail(m, "HEAD %u is one too many in a row", i);
     m->head_run = direct ? m->head_run + 1 : 0;
-    if (!direct) {
+    if (!direct)
         model_bound(m, i);
-        return;
-    }
-    if (it->mine.flags & IOSCHED_RQ_HEAD || it->mine.op == IOSCHED_PASS)
-        m->stats.heads++;
-    if (it->mine.flags & IOSCHED_RQ_BARRIER &&
-        it->phase == IOSCHED_PHASE_DATA)
-        m->stats.barriers++;
 }
 
 static void check_tag(struct model *m, struct item *it)
@@ -370,7 +368,7 @@ int model_dispatch_many(struct model *m, uint32_t max, unsigned flags)
     return rc;
 }
 
-/* --- Coming back -------------------------------------------------------------------- */
+/* --- Coming back --------------------------------------------------------- */
 static int in_flight(const struct model *m, uint32_t i)
 {
     return m->items[i].state == IOSCHED_STATE_INFLIGHT &&
@@ -408,6 +406,7 @@ int model_finish(struct model *m, uint32_t i, uint64_t cookie, int status,
     uint32_t j;
 
     landed(m, i, cookie, TAG_FREE);
+    m->refused = 0;
     m->retry_at = IOSCHED_NEVER;
     m->retry_wait = IOSCHED_MSEC(1);
     if (next_phase(m, it, status, &next)) {
@@ -517,8 +516,11 @@ static int give_back(struct model *m, uint32_t i, int refused)
         m->stats.queue_full++;
     else
         m->stats.requeued++;
-    m->refused |= refused;
-    if (m->refused)
+    if (refused) {
+        m->refused = 1;
+        m->refused_at = m->dispatches;
+    }
+    if (m->refused && it->dispatched <= m->refused_at)
         arm_retry(m);
     model_woken(m, wakes);
     model_learn(m, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* random.c - many seeded walks; every call is made and every answer seen.
  *
- *     random [--seeds N] [--from SEED] [--steps N] [--policy P] [-v]
+ *     random [--seeds N] [--from SEED] [--steps N] [--policy P]
  *
  * The kind of a walk (block size, compat, overlaps, shared tags) is the low
  * bits of its seed.  IOSCHED_LONG in the environment makes 20 times as many.
@@ -14,12 +14,7 @@
 
 /* What has to have been seen, as a column of the tally each.  Policies decide
  * how often; but with every policy each of these comes. */
-#define SEEN(rc) (1u << tally_bit(rc))
-
-static unsigned tally_bit(int rc)
-{
-    return tally_column(rc);
-}
+#define SEEN(rc) (1u << tally_column(rc))
 
 static unsigned wanted(unsigned call)
 {
@@ -56,7 +51,7 @@ static unsigned wanted(unsigned call)
     case CALL_MAY_QUEUE:
         return SEEN(IOSCHED_MAY) | state | inval | notsup;
     case CALL_TUNABLE_SET:
-        return ok | noent | range | inval;
+        return ok | noent | range | inval | notsup;
     case CALL_TUNABLE_GET: case CALL_TUNABLE_AT:
         return ok | noent | inval;
     case CALL_STREAM_OPEN: case CALL_GROUP_OPEN:

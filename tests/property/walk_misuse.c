@@ -5,7 +5,7 @@
 
 #include "walk.h"
 
-/* Every call with its now missing, its scheduler missing, its object missing. */
+/* Every call without a now, without a scheduler, without its object. */
 static void nothing_given(struct model *m)
 {
     const iosched_time never = IOSCHED_NEVER, now = m->entered;

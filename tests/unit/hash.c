@@ -170,6 +170,7 @@ START_TEST(more_than_a_counter_can_hold_come_out_even)
         iosched__hash(s, &entries[i].rq);
     }
     ck_assert_uint_eq(*iosched__starts(s, 4096), 300 % 256);
+    ck_assert_uint_eq(s->starts_unsure, 1);
     for (i = 0; i < 300; i++)
         iosched__unhash(s, &entries[i].rq);
     ck_assert_uint_eq(*iosched__starts(s, 4096), 0);
