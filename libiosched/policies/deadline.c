@@ -23,6 +23,13 @@
 
 enum dir { READS, WRITES, DIRS };
 
+/** What is queued in one direction. */
+struct side {
+    struct iosched_rbtree tree;         /* by xlba, equals by arrival     */
+    struct iosched_fifo   fifo;         /* the same requests, by age      */
+    iosched_dur           lifetime;     /* its expire in ticks            */
+};
+
 struct deadline {
     /* Tunables. */
     int64_t expire[DIRS];               /* ns a request may wait          */
@@ -35,9 +42,7 @@ struct deadline {
     int64_t quirk_strict;               /* a deadline of now has not passed */
 
     struct iosched_core *core;
-    iosched_dur           lifetime[DIRS];   /* expire in ticks            */
-    struct iosched_rbtree tree[DIRS];   /* by xlba, equals by arrival     */
-    struct iosched_fifo   fifo[DIRS];   /* the same requests, by age      */
+    struct side           side[DIRS];
     struct iosched_req   *cursor;       /* in its tree, or NULL           */
     iosched_lba           head;         /* where the last one ended       */
     uint64_t              batch;        /* requests in this batch         */
@@ -52,6 +57,11 @@ static enum dir dir_of(const struct iosched_req *rq)
     return rq->op == IOSCHED_READ ? READS : WRITES;
 }
 
+static struct side *side_of(struct deadline *dl, const struct iosched_req *rq)
+{
+    return &dl->side[dir_of(rq)];
+}
+
 static struct iosched_req *rq_or_null(struct iosched_rbnode *n)
 {
     return n != NULL ? rq_at(n) : NULL;
@@ -59,7 +69,7 @@ static struct iosched_req *rq_or_null(struct iosched_rbnode *n)
 
 static struct iosched_req *oldest(const struct deadline *dl, enum dir dir)
 {
-    struct iosched_fifolink *l = iosched_fifo_head(&dl->fifo[dir]);
+    struct iosched_fifolink *l = iosched_fifo_head(&dl->side[dir].fifo);
 
     return l != NULL ? rq_of(l) : NULL;
 }
@@ -70,7 +80,7 @@ static void dl_tuned(void *state)
     int dir;
 
     for (dir = 0; dir < DIRS; dir++)
-        dl->lifetime[dir] = iosched_core_ticks(dl->core,
+        dl->side[dir].lifetime = iosched_core_ticks(dl->core,
                                                (iosched_dur)dl->expire[dir]);
 }
 
@@ -87,57 +97,54 @@ static int dl_init(void *state, struct iosched_core *core)
 /** rq leaves tree and FIFO; a cursor on it moves on. */
 static void unlink_rq(struct deadline *dl, struct iosched_req *rq)
 {
-    enum dir dir = dir_of(rq);
+    struct side *side = side_of(dl, rq);
 
     if (dl->cursor == rq)
         dl->cursor = rq_or_null(iosched_rb_next(&rq->sort));
-    iosched_rb_remove(&dl->tree[dir], &rq->sort);
-    iosched_fifo_remove(&dl->fifo[dir], &rq->fifo);
+    iosched_rb_remove(&side->tree, &rq->sort);
+    iosched_fifo_remove(&side->fifo, &rq->fifo);
 }
 
 /** Send rq off, and let the sweep stand behind it. */
 static inline void move(struct deadline *dl, struct iosched_req *rq, int how)
 {
-    enum dir dir = dir_of(rq);
+    struct side *side = side_of(dl, rq);
 
     dl->cursor = rq_or_null(iosched_rb_next(&rq->sort));
     dl->head = rq->xlba + rq->xnblk;
-    iosched_rb_remove(&dl->tree[dir], &rq->sort);
-    iosched_fifo_remove(&dl->fifo[dir], &rq->fifo);
-    iosched_core_emit(dl->core, rq, IOSCHED_EMIT_TAIL | how);
+    iosched_rb_remove(&side->tree, &rq->sort);
+    iosched_fifo_remove(&side->fifo, &rq->fifo);
+    iosched_core_emit(dl->core, rq, how);
 }
 
 /** Send off whatever starts at the same lba. */
-static void send_aliases(struct deadline *dl, enum dir dir, iosched_lba lba)
+static void send_aliases(struct deadline *dl, struct side *side,
+                         iosched_lba lba)
 {
     struct iosched_rbnode *n;
 
-    while ((n = iosched_rb_ceil(&dl->tree[dir], lba)) != NULL &&
-           n->key == lba)
-        move(dl, rq_at(n), 0);
+    while ((n = iosched_rb_ceil(&side->tree, lba)) != NULL && n->key == lba)
+        move(dl, rq_at(n), IOSCHED_EMIT_TAIL);
 }
 
-static void add_to_tree(struct deadline *dl, struct iosched_req *rq,
-                        enum dir dir)
+static void add_to_tree(struct deadline *dl, struct side *side,
+                        struct iosched_req *rq)
 {
     if (dl->quirk_alias)
-        send_aliases(dl, dir, rq->xlba);
-    iosched_rb_insert(&dl->tree[dir], &rq->sort, rq->xlba);
+        send_aliases(dl, side, rq->xlba);
+    iosched_rb_insert(&side->tree, &rq->sort, rq->xlba);
 }
 
-/** Queue rq by age among others.  It goes to the tail, as a rule; only what
- *  comes late, after a switch or out of a dissolved merge, is older than some. */
-static void add_to_fifo(struct iosched_fifo *fifo, struct iosched_req *rq,
-                        iosched_time deadline)
+/** Queue rq before all that are younger, of which `pos` may be the last. */
+static void add_by_age(struct iosched_fifo *fifo, struct iosched_fifolink *pos,
+                       struct iosched_req *rq, iosched_time deadline)
 {
-    struct iosched_fifolink *pos = iosched_fifo_tail(fifo), *next = NULL;
+    struct iosched_fifolink *next = NULL;
 
-    if (pos != NULL && rq_of(pos)->t_insert >= rq->t_insert)
-        while (pos != NULL &&
-               iosched_req_seq(rq_of(pos)) > iosched_req_seq(rq)) {
-            next = pos;
-            pos = iosched_fifo_prev(pos);
-        }
+    while (pos != NULL && iosched_req_seq(rq_of(pos)) > iosched_req_seq(rq)) {
+        next = pos;
+        pos = iosched_fifo_prev(pos);
+    }
     if (next == NULL)
         iosched_fifo_push(fifo, &rq->fifo, deadline);
     else
@@ -147,13 +154,21 @@ static void add_to_fifo(struct iosched_fifo *fifo, struct iosched_req *rq,
 static void dl_insert(void *state, struct iosched_req *rq)
 {
     struct deadline *dl = state;
-    enum dir dir = dir_of(rq);
-    iosched_time since = iosched_core_since(dl->core, rq);
-    iosched_time deadline = since + dl->lifetime[dir];
+    struct side *side = side_of(dl, rq);
+    struct iosched_fifolink *tail;
+    iosched_time deadline;
 
-    add_to_tree(dl, rq, dir);
-    add_to_fifo(&dl->fifo[dir], rq,
-                deadline >= since ? deadline : IOSCHED_NEVER);
+    add_to_tree(dl, side, rq);
+    tail = iosched_fifo_tail(&side->fifo);
+    deadline = iosched_core_since(dl->core, rq) + side->lifetime;
+    if (deadline < side->lifetime)
+        deadline = IOSCHED_NEVER;       /* past the end of time */
+    /* To the tail, as a rule; only what comes late, after a switch or out of a
+     * dissolved merge, is older than some. */
+    if (tail == NULL || rq_of(tail)->t_insert < rq->t_insert)
+        iosched_fifo_push(&side->fifo, &rq->fifo, deadline);
+    else
+        add_by_age(&side->fifo, tail, rq, deadline);
 }
 
 static void dl_removed(void *state, struct iosched_req *rq, int why)
@@ -171,7 +186,7 @@ static struct iosched_req *dl_find(void *state, const struct iosched_req *rq,
 
     if (!dl->front_merges)
         return NULL;
-    n = iosched_rb_ceil(&dl->tree[dir_of(rq)], lba);
+    n = iosched_rb_ceil(&side_of(dl, rq)->tree, lba);
     while (n != NULL && n->key == lba && rq_at(n)->op != rq->op)
         n = iosched_rb_next(n);
     return n != NULL && n->key == lba ? rq_at(n) : NULL;
@@ -196,8 +211,8 @@ static void dl_merged(void *state, struct iosched_req *into,
     (void)rq;
     if (where != IOSCHED_MERGED_FRONT)
         return;
-    iosched_rb_remove(&dl->tree[dir_of(into)], &into->sort);
-    add_to_tree(dl, into, dir_of(into));
+    iosched_rb_remove(&side_of(dl, into)->tree, &into->sort);
+    add_to_tree(dl, side_of(dl, into), into);
 }
 
 /** rq rides on `into` from now on, which takes over the earlier deadline. */
@@ -205,14 +220,14 @@ static void dl_absorbed(void *state, struct iosched_req *into,
                         struct iosched_req *rq, int where)
 {
     struct deadline *dl = state;
-    struct iosched_fifo *fifo = &dl->fifo[dir_of(rq)];
+    struct iosched_fifo *fifo = &side_of(dl, rq)->fifo;
 
     if (rq->fifo.expires < into->fifo.expires) {
         iosched_fifo_remove(fifo, &into->fifo);
         iosched_fifo_replace(fifo, &rq->fifo, &into->fifo);
         if (dl->cursor == rq)
             dl->cursor = rq_or_null(iosched_rb_next(&rq->sort));
-        iosched_rb_remove(&dl->tree[dir_of(rq)], &rq->sort);
+        iosched_rb_remove(&side_of(dl, rq)->tree, &rq->sort);
     } else {
         unlink_rq(dl, rq);
     }
@@ -245,7 +260,7 @@ static struct iosched_req *batch_goes_on(struct deadline *dl)
 /** Whose turn is it?  One of them has something queued. */
 static enum dir choose_direction(struct deadline *dl)
 {
-    int reads = dl->fifo[READS].len > 0, writes = dl->fifo[WRITES].len > 0;
+    int reads = dl->side[READS].fifo.len > 0, writes = dl->side[WRITES].fifo.len > 0;
 
     if (!writes)
         return READS;
@@ -264,7 +279,7 @@ static struct iosched_req *start_batch(struct deadline *dl, enum dir dir,
     struct iosched_req *rq = oldest(dl, dir);
 
     if (expired(dl, rq)) {
-        *how = IOSCHED_EMIT_EXPIRED;
+        *how |= IOSCHED_EMIT_EXPIRED;
         dl->batch = 0;
         return rq;
     }
@@ -274,23 +289,33 @@ static struct iosched_req *start_batch(struct deadline *dl, enum dir dir,
         return dl->cursor;
     }
     dl->batch = 0;
-    return dl->quirk_restart ? rq_at(iosched_rb_first(&dl->tree[dir])) : rq;
+    return dl->quirk_restart ? rq_at(iosched_rb_first(&dl->side[dir].tree)) : rq;
+}
+
+/** The batch is over: decide anew. */
+static int new_batch(struct deadline *dl)
+{
+    struct iosched_req *rq;
+    int how = IOSCHED_EMIT_TAIL;
+
+    if (dl->side[READS].fifo.len + dl->side[WRITES].fifo.len == 0)
+        return IOSCHED_EMPTY;
+    rq = start_batch(dl, choose_direction(dl), &how);
+    dl->batch++;
+    move(dl, rq, how);
+    return IOSCHED_GOT;
 }
 
 static int dl_dispatch(void *state, unsigned flags)
 {
     struct deadline *dl = state;
     struct iosched_req *rq = batch_goes_on(dl);
-    int how = 0;
 
     (void)flags;                        /* never a HOLD, so FORCE is moot */
-    if (rq == NULL) {
-        if (dl->fifo[READS].len + dl->fifo[WRITES].len == 0)
-            return IOSCHED_EMPTY;
-        rq = start_batch(dl, choose_direction(dl), &how);
-    }
+    if (rq == NULL)
+        return new_batch(dl);
     dl->batch++;
-    move(dl, rq, how);
+    move(dl, rq, IOSCHED_EMIT_TAIL);
     return IOSCHED_GOT;
 }
 
@@ -317,7 +342,7 @@ static void dl_dump(const void *state, struct iosched_dumper *d)
     iosched_dump_num(d, "batch", (int64_t)dl->batch);
     iosched_dump_num(d, "starved", (int64_t)dl->starved);
     for (dir = 0; dir < DIRS; dir++)
-        for (l = iosched_fifo_head(&dl->fifo[dir]); l != NULL;
+        for (l = iosched_fifo_head(&dl->side[dir].fifo); l != NULL;
              l = iosched_fifo_next(l))
             iosched_dump_rq(d, rq_of(l), place[dir],
                             rq_of(l) == dl->cursor ? "next of the sweep"
