@@ -37,11 +37,11 @@ struct iosched_tunable {
 
 /* The core's own, for every policy: tick_ns (the clock that policies see is
  * rounded down to this; 0: not; only in the string that chooses a policy),
- * nomerges (0 merge, 2 not at all; 1 as 2, but under IOSCHED_F_COMPAT still with
- * the request merged last; for what is inserted from then on), max_sectors_kb
- * (largest merged extent, KiB), rotational (0: seeks are free), sort_across_ops
- * (a quirk: see IOSCHED_EMIT_SORTED).  As a policy's, they start from cfg, the
- * preset and the string at each switch. */
+ * nomerges (0 merge, 2 not at all; 1 as 2, but under IOSCHED_F_COMPAT still
+ * with the request merged last; for what is inserted from then on),
+ * max_sectors_kb (largest merged extent, KiB), rotational (0: seeks are free),
+ * sort_across_ops (a quirk: see IOSCHED_EMIT_SORTED).  As a policy's, they
+ * start from cfg, the preset and the string at each switch. */
 
 /** The value of one, of the running policy or of the core ("tick_ns").  [cb]
  *  @retval IOSCHED_ERR_NOENT no such tunable  O(tunables) */

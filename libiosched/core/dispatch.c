@@ -29,7 +29,7 @@ IOSCHED_HOT int ask_policy(struct iosched *s, unsigned flags)
     if (s->inflight == 0 && c->next == IOSCHED_NEVER &&
         !(flags & IOSCHED_DISPATCH_FORCE)) {
         /* A policy that waits for nothing would wait for ever. */
-        IOSCHED_ASSERT(!"HOLD without a timer or anything in flight");
+        IOSCHED_ASSERT(s->inflight > 0 || c->next != IOSCHED_NEVER);
         answer = c->ops.dispatch(c->state, flags | IOSCHED_DISPATCH_FORCE);
         return s->emitted.head != NULL ? IOSCHED_GOT : IOSCHED_HOLD;
     }

@@ -295,7 +295,7 @@ void iosched__pump(struct iosched *s);
 void iosched__order_cancel(struct iosched *s, struct iosched_req *rq);
 const struct iosched_req *iosched__blocker(const struct iosched_req *rq);
 
-/* --- inbox.c ---------------------------------------------------------------- */
+/* --- inbox.c -------------------------------------------------------------- */
 int  iosched__inbox_empty(const struct iosched *s);
 
 /* --- phase.c -------------------------------------------------------------- */

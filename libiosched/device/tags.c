@@ -54,83 +54,31 @@ static iosched__word bits_below(uint32_t n)
     return (iosched__word)(((iosched__word)1 << n) - 1);
 }
 
-/* A set that belongs to one thread pays for no barrier.  The branch always
- * goes the same way in a given set. */
-static int is_shared(const struct iosched_tags *t)
-{
-#if IOSCHED_ATOMICS
-    return t->shared;
-#else
-    (void)t;
-    return 0;
-#endif
-}
-
-static iosched__word load(const struct iosched_tags *t, const iosched__word *p)
-{
-    return is_shared(t) ? IOSCHED_AO_LOAD(p) : *p;
-}
-
-static void store(const struct iosched_tags *t, iosched__word *p,
-                  iosched__word v)
-{
-    if (is_shared(t))
-        IOSCHED_AO_STORE(p, v);
-    else
-        *p = v;
-}
-
-static int cas(const struct iosched_tags *t, iosched__word *p,
-               iosched__word was, iosched__word is)
-{
-    if (is_shared(t))
-        return IOSCHED_AO_CAS(p, was, is) != 0;
-    IOSCHED_ASSERT(*p == was);
-    *p = is;
-    return 1;
-}
-
-static void add(const struct iosched_tags *t, iosched__word *p,
-                iosched__word n)
-{
-    if (is_shared(t))
-        (void)IOSCHED_AO_ADD(p, n);
-    else
-        *p = (iosched__word)(*p + n);
-}
-
-static void fence(const struct iosched_tags *t)
-{
-    if (is_shared(t))
-        IOSCHED_AO_FENCE();
-}
-
-/* Set bits of *p.  @return what *p was.  Like every loop around cas() here,
- * another round is due only when someone else got ahead. */
-static iosched__word set_bits(const struct iosched_tags *t, iosched__word *p,
-                              iosched__word bits)
+/* Set bits of *p.  @return what *p was.  Like every loop around a
+ * compare-and-swap here, another round is due only when someone else got
+ * ahead. */
+static iosched__word set_bits(iosched__word *p, iosched__word bits)
 {
     iosched__word w;
 
     do {
-        w = load(t, p);
+        w = IOSCHED_AO_LOAD(p);
         if ((w & bits) == bits)
             break;
-    } while (!cas(t, p, w, w | bits));
+    } while (!IOSCHED_AO_CAS(p, w, w | bits));
     return w;
 }
 
 /* Clear bits of *p.  @return what *p was. */
-static iosched__word clear_bits(const struct iosched_tags *t, iosched__word *p,
-                                iosched__word bits)
+static iosched__word clear_bits(iosched__word *p, iosched__word bits)
 {
     iosched__word w;
 
     do {
-        w = load(t, p);
+        w = IOSCHED_AO_LOAD(p);
         if ((w & bits) == 0)
             break;
-    } while (!cas(t, p, w, w & ~bits));
+    } while (!IOSCHED_AO_CAS(p, w, w & ~bits));
     return w;
 }
 
@@ -151,7 +99,7 @@ size_t iosched__tags_bytes(uint32_t depth, uint32_t seats)
 }
 
 void iosched__tags_setup(struct iosched_tags *t, uint32_t depth,
-                         uint32_t reserved, uint32_t seats, int shared)
+                         uint32_t reserved, uint32_t seats)
 {
     char *mem = (char *)t;
     uint32_t leaves = words_for(depth);
@@ -171,7 +119,6 @@ void iosched__tags_setup(struct iosched_tags *t, uint32_t depth,
     t->depth = depth;
     t->open = depth - reserved;
     t->seats = seats;
-    t->shared = shared;
     if (depth % WORD_BITS != 0)         /* tags that do not exist are taken */
         t->leaf[leaves - 1] = ~bits_below(depth % WORD_BITS);
 }
@@ -234,7 +181,7 @@ int iosched_tags_init(void *mem, size_t size,
         return err;
     if (size < iosched__tags_bytes(c.depth, c.seats))
         return IOSCHED_ERR_NOSPC;
-    iosched__tags_setup(mem, c.depth, c.reserved, c.seats, 1);
+    iosched__tags_setup(mem, c.depth, c.reserved, c.seats);
     *out = mem;
     return IOSCHED_OK;
 }
@@ -255,17 +202,17 @@ int iosched__tags_join_sched(struct iosched_tags *t, struct iosched *s,
 
     for (i = 0; i < t->seats; i++) {
         struct iosched__tags_seat *st = &t->seat[i];
-        iosched__word w = load(t, &st->state);
+        iosched__word w = IOSCHED_AO_LOAD(&st->state);
 
         if ((w & SEAT_PHASE) != SEAT_EMPTY ||
-            !cas(t, &st->state, w, w + SEAT_TURN + SEAT_JOINING))
+            !IOSCHED_AO_CAS(&st->state, w, w + SEAT_TURN + SEAT_JOINING))
             continue;
         /* Readers see these after TAKEN, and look again at the state when
          * they have read. */
         st->wake = wake;
         st->user = user;
         st->sched = s;
-        store(t, &st->state, w + SEAT_TURN + SEAT_TAKEN);
+        IOSCHED_AO_STORE(&st->state, w + SEAT_TURN + SEAT_TAKEN);
         return (int)i;
     }
     return IOSCHED_ERR_NOSPC;
@@ -298,40 +245,40 @@ int iosched_tags_leave(struct iosched_tags *t, int seat)
 
     if (st == NULL)
         return IOSCHED_ERR_INVAL;
-    w = load(t, &st->state);
+    w = IOSCHED_AO_LOAD(&st->state);
     if ((w & SEAT_PHASE) != SEAT_TAKEN)
         return IOSCHED_ERR_STATE;
-    if (load(t, &st->held) != 0 || load(t, &st->waking) != 0)
+    if (IOSCHED_AO_LOAD(&st->held) != 0 || IOSCHED_AO_LOAD(&st->waking) != 0)
         return IOSCHED_ERR_BUSY;
     mark = &t->waiting[(uint32_t)seat / WORD_BITS];
-    if ((clear_bits(t, mark, bit_of((uint32_t)seat)) &
-         bit_of((uint32_t)seat)) == 0 && load(t, &st->waking) != 0)
+    if ((clear_bits(mark, bit_of((uint32_t)seat)) &
+         bit_of((uint32_t)seat)) == 0 && IOSCHED_AO_LOAD(&st->waking) != 0)
         return IOSCHED_ERR_BUSY;
-    if (!cas(t, &st->state, w, (w & ~(iosched__word)SEAT_PHASE) | SEAT_EMPTY))
+    if (!IOSCHED_AO_CAS(&st->state, w,
+                        (w & ~(iosched__word)SEAT_PHASE) | SEAT_EMPTY))
         return IOSCHED_ERR_STATE;       /* somebody else gave it up */
     return IOSCHED_OK;
 }
 
 /* The scheduler in a seat.  A seat that changes hands during the look is none
  * of the caller's, who holds no tag in it: NULL. */
-static struct iosched *sched_of(const struct iosched_tags *t,
-                                const struct iosched__tags_seat *st)
+static struct iosched *sched_of(const struct iosched__tags_seat *st)
 {
-    iosched__word w = load(t, &st->state);
+    iosched__word w = IOSCHED_AO_LOAD(&st->state);
     struct iosched *s;
 
     if ((w & SEAT_PHASE) != SEAT_TAKEN)
         return NULL;
     s = st->sched;
-    fence(t);
-    return load(t, &st->state) == w ? s : NULL;
+    IOSCHED_AO_FENCE();
+    return IOSCHED_AO_LOAD(&st->state) == w ? s : NULL;
 }
 
 struct iosched *iosched_tags_sched(const struct iosched_tags *t, int seat)
 {
     const struct iosched__tags_seat *st = seat_at(t, seat);
 
-    return st == NULL ? NULL : sched_of(t, st);
+    return st == NULL ? NULL : sched_of(st);
 }
 
 int iosched_tags_seat(const struct iosched_tags *t, const struct iosched *s)
@@ -341,7 +288,7 @@ int iosched_tags_seat(const struct iosched_tags *t, const struct iosched *s)
     if (t == NULL || s == NULL)
         return IOSCHED_ERR_INVAL;
     for (i = 0; i < t->seats; i++)
-        if (sched_of(t, &t->seat[i]) == s)
+        if (sched_of(&t->seat[i]) == s)
             return (int)i;
     return IOSCHED_ERR_NOENT;
 }
@@ -356,16 +303,16 @@ static int wake_seat(struct iosched_tags *t, uint32_t seat, int first)
     iosched__word bit = bit_of(seat);
     int took;
 
-    add(t, &st->waking, 1);
-    took = (clear_bits(t, &t->waiting[seat / WORD_BITS], bit) & bit) != 0;
+    (void)IOSCHED_AO_ADD(&st->waking, 1);
+    took = (clear_bits(&t->waiting[seat / WORD_BITS], bit) & bit) != 0;
     if (took) {
         /* Of two puts at once either may have the last word: that is about
          * fairness only. */
         if (first)
-            store(t, &t->next, seat + 1 < t->seats ? seat + 1 : 0);
+            IOSCHED_AO_STORE(&t->next, seat + 1 < t->seats ? seat + 1 : 0);
         st->wake(st->user);
     }
-    add(t, &st->waking, MINUS_ONE);
+    (void)IOSCHED_AO_ADD(&st->waking, MINUS_ONE);
     return took;
 }
 
@@ -374,14 +321,14 @@ static int wake_seat(struct iosched_tags *t, uint32_t seat, int first)
 static void wake_waiting(struct iosched_tags *t)
 {
     uint32_t words = words_for(t->seats);
-    uint32_t start = (uint32_t)load(t, &t->next);
+    uint32_t start = (uint32_t)IOSCHED_AO_LOAD(&t->next);
     uint32_t k = start / WORD_BITS;
     iosched__word low = bits_below(start % WORD_BITS);
     int first = 1;
     uint32_t i;
 
     for (i = 0; i <= words; i++) {
-        iosched__word w = load(t, &t->waiting[k]);
+        iosched__word w = IOSCHED_AO_LOAD(&t->waiting[k]);
 
         if (i == 0)
             w &= ~low;
@@ -420,19 +367,17 @@ static int32_t claim(struct iosched_tags *t, uint32_t i, uint32_t limit)
     iosched__word w, bit;
 
     do {
-        w = load(t, &t->leaf[i]);
+        w = IOSCHED_AO_LOAD(&t->leaf[i]);
         bit = ~w & mask;
         if (bit == 0)
             return -1;
         bit = bit_of(iosched__low_bit(bit));
-    } while (!cas(t, &t->leaf[i], w, w | bit));
+    } while (!IOSCHED_AO_CAS(&t->leaf[i], w, w | bit));
     if ((w | bit) == ALL_ONES && t->depth > WORD_BITS) {
-        (void)set_bits(t, full, bit_of(i));
-        if (is_shared(t)) {
-            fence(t);
-            if (load(t, &t->leaf[i]) != ALL_ONES)
-                (void)clear_bits(t, full, bit_of(i));
-        }
+        (void)set_bits(full, bit_of(i));
+        IOSCHED_AO_FENCE();
+        if (IOSCHED_AO_LOAD(&t->leaf[i]) != ALL_ONES)
+            (void)clear_bits(full, bit_of(i));
     }
     return (int32_t)(i * WORD_BITS + iosched__low_bit(bit));
 }
@@ -446,7 +391,7 @@ static int32_t claim_hinted(struct iosched_tags *t, uint32_t limit)
     if (leaves == 1)
         return claim(t, 0, limit);
     for (base = 0; base < leaves; base += WORD_BITS) {
-        iosched__word w = ~load(t, &t->full[base / WORD_BITS]);
+        iosched__word w = ~IOSCHED_AO_LOAD(&t->full[base / WORD_BITS]);
 
         if (leaves - base < WORD_BITS)
             w &= bits_below(leaves - base);
@@ -472,7 +417,7 @@ static int32_t claim_any(struct iosched_tags *t, uint32_t limit)
     return tag;
 }
 
-/* The second look of a shared set must not trust the hints: they are not part
+/* The second look must not trust the hints: they are not part
  * of the argument at the top.  The mark stays when that look finds a tag, for
  * another thread that uses the same seat may rely on it; the price is a wake
  * too many. */
@@ -486,27 +431,26 @@ int32_t iosched_tags_get(struct iosched_tags *t, int seat, unsigned flags)
         return IOSCHED_ERR_INVAL;
     if (IOSCHED_UNLIKELY((flags & ~IOSCHED_TAG_SYNC) != 0))
         return IOSCHED_ERR_NOTSUP;
-    if (IOSCHED_UNLIKELY((load(t, &st->state) & SEAT_PHASE) != SEAT_TAKEN))
+    if (IOSCHED_UNLIKELY((IOSCHED_AO_LOAD(&st->state) & SEAT_PHASE) !=
+                         SEAT_TAKEN))
         return IOSCHED_ERR_STATE;
     limit = flags & IOSCHED_TAG_SYNC ? t->depth : t->open;
     tag = claim_hinted(t, limit);
     if (tag < 0) {
         if (st->wake != NULL)
-            (void)set_bits(t, &t->waiting[(uint32_t)seat / WORD_BITS],
+            (void)set_bits(&t->waiting[(uint32_t)seat / WORD_BITS],
                            bit_of((uint32_t)seat));
-        if (is_shared(t)) {
-            fence(t);
-            tag = claim_any(t, limit);
-        }
+        IOSCHED_AO_FENCE();
+        tag = claim_any(t, limit);
         if (tag < 0)
             return -1;
     }
     /* Counted after the tag is taken and until it is freed, so that no count
      * is ever above what is taken.  A put of this tag before the owner is
      * there is refused. */
-    add(t, &st->held, 1);
-    add(t, &t->in_use, 1);
-    store(t, &t->owner[tag], (iosched__word)seat + 1);
+    (void)IOSCHED_AO_ADD(&st->held, 1);
+    (void)IOSCHED_AO_ADD(&t->in_use, 1);
+    IOSCHED_AO_STORE(&t->owner[tag], (iosched__word)seat + 1);
     return tag;
 }
 
@@ -519,17 +463,18 @@ int iosched_tags_put(struct iosched_tags *t, int32_t tag)
 
     if (IOSCHED_UNLIKELY(t == NULL || tag < 0 || (uint32_t)tag >= t->depth))
         return IOSCHED_ERR_INVAL;
-    owner = load(t, &t->owner[tag]);
-    if (IOSCHED_UNLIKELY(owner == 0 || !cas(t, &t->owner[tag], owner, 0)))
+    owner = IOSCHED_AO_LOAD(&t->owner[tag]);
+    if (IOSCHED_UNLIKELY(owner == 0 ||
+                         !IOSCHED_AO_CAS(&t->owner[tag], owner, 0)))
         return IOSCHED_ERR_STATE;
-    add(t, &t->in_use, MINUS_ONE);
-    add(t, &t->seat[owner - 1].held, MINUS_ONE);
+    (void)IOSCHED_AO_ADD(&t->in_use, MINUS_ONE);
+    (void)IOSCHED_AO_ADD(&t->seat[owner - 1].held, MINUS_ONE);
     i = (uint32_t)tag / WORD_BITS;
-    was = clear_bits(t, &t->leaf[i], bit_of((uint32_t)tag));
+    was = clear_bits(&t->leaf[i], bit_of((uint32_t)tag));
     IOSCHED_ASSERT(was & bit_of((uint32_t)tag));
-    fence(t);
+    IOSCHED_AO_FENCE();
     if (was == ALL_ONES && t->depth > WORD_BITS)
-        (void)clear_bits(t, &t->full[i / WORD_BITS], bit_of(i));
+        (void)clear_bits(&t->full[i / WORD_BITS], bit_of(i));
     wake_waiting(t);
     return IOSCHED_OK;
 }
@@ -540,11 +485,11 @@ int iosched_tags_owner(const struct iosched_tags *t, int32_t tag)
 
     if (t == NULL || tag < 0 || (uint32_t)tag >= t->depth)
         return IOSCHED_ERR_INVAL;
-    owner = load(t, &t->owner[tag]);
+    owner = IOSCHED_AO_LOAD(&t->owner[tag]);
     return owner == 0 ? IOSCHED_ERR_NOENT : (int)(owner - 1);
 }
 
 uint32_t iosched_tags_in_use(const struct iosched_tags *t)
 {
-    return t == NULL ? 0 : (uint32_t)load(t, &t->in_use);
+    return t == NULL ? 0 : (uint32_t)IOSCHED_AO_LOAD(&t->in_use);
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* tags_internal.h - a set of tags as the core sees it.
  *
- * A scheduler without cfg.tags carves iosched__tags_bytes() out of its own
- * block and sets the set up with shared == 0: nobody else can reach it, so
- * get and put are plain reads and writes.  Everything else is in
- * <iosched/tags.h>; how it works is in tags.c and doc/internals/tags.md.
+ * A scheduler without cfg.tags has no such set, but a few words of its own.
+ * Everything else is in <iosched/tags.h>; how it works is in tags.c and
+ * doc/internals/tags.md.
  */
 #ifndef IOSCHED_TAGS_INTERNAL_H
 #define IOSCHED_TAGS_INTERNAL_H
@@ -36,7 +35,6 @@ struct iosched_tags {
     uint32_t depth;
     uint32_t open;              /* depth - reserved: for everyone         */
     uint32_t seats;
-    int      shared;            /* 0: one thread at a time, plain access  */
     iosched__word in_use;       /* never above depth                      */
     iosched__word next;         /* seat to look at first when waking      */
 };
@@ -46,7 +44,7 @@ size_t iosched__tags_bytes(uint32_t depth, uint32_t seats);
 
 /** Build a set in iosched__tags_bytes(depth, seats) bytes, aligned to 8. */
 void iosched__tags_setup(struct iosched_tags *t, uint32_t depth,
-                         uint32_t reserved, uint32_t seats, int shared);
+                         uint32_t reserved, uint32_t seats);
 
 /** iosched_tags_join() for a scheduler, which sched and seat then report.
  *  @return the seat or IOSCHED_ERR_NOSPC. */

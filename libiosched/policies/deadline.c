@@ -260,7 +260,8 @@ static struct iosched_req *batch_goes_on(struct deadline *dl)
 /** Whose turn is it?  One of them has something queued. */
 static enum dir choose_direction(struct deadline *dl)
 {
-    int reads = dl->side[READS].fifo.len > 0, writes = dl->side[WRITES].fifo.len > 0;
+    int reads = dl->side[READS].fifo.len > 0;
+    int writes = dl->side[WRITES].fifo.len > 0;
 
     if (!writes)
         return READS;
@@ -289,7 +290,8 @@ static struct iosched_req *start_batch(struct deadline *dl, enum dir dir,
         return dl->cursor;
     }
     dl->batch = 0;
-    return dl->quirk_restart ? rq_at(iosched_rb_first(&dl->side[dir].tree)) : rq;
+    return dl->quirk_restart ? rq_at(iosched_rb_first(&dl->side[dir].tree))
+                             : rq;
 }
 
 /** The batch is over: decide anew. */

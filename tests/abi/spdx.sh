@@ -7,8 +7,8 @@ n=0
 for f in $(cd "$src" && find . \( -name '*.[ch]' -o -name '*.cpp' \
         -o -name '*.py' -o -name '*.sh' -o -name '*.am' -o -name '*.ac' \
         -o -name '*.map' -o -name '*.md' -o -name '*.in' \) \
-        ! -path './build*' ! -path '*/autom4te.cache/*' ! -path './m4/*' \
-        ! -path './.git/*' ! -name Makefile.in ! -name config.h.in \
+        ! -path './build*' ! -path './_build/*' ! -path './_inst/*' ! -path '*/autom4te.cache/*' ! -path './m4/*' \
+        ! -path './.git/*' ! -name Makefile.in ! -name config.h.in ! -name config.h \
         ! -path './libiosched-*' ! -name '*.pc.in' -print; ls scripts/*); do
     f=$src/$f
     [ -f "$f" ] || continue

@@ -131,7 +131,7 @@ static int is_expired(const struct bench *b, const struct one *o)
     return b->r->strict ? now > o->deadline : now >= o->deadline;
 }
 
-/* --- What the policy says of itself -------------------------------------- */
+/* --- What the policy says of itself --------------------------------------- */
 struct numbers { char text[8192]; size_t len; };
 
 static int keep(void *user, const char *text, size_t len)
@@ -185,7 +185,7 @@ static void look(struct bench *b)
         wrong(b, "at most one cursor is set (3)");
 }
 
-/* --- Arrivals ------------------------------------------------------------ */
+/* --- Arrivals ------------------------------------------------------------- */
 static void insert(struct bench *b, unsigned i, unsigned op, iosched_lba lba,
                    uint32_t nblk)
 {
@@ -215,7 +215,7 @@ static void arrive(struct bench *b)
         insert(b, i, op, lba, nblk);
 }
 
-/* --- Dispatches ---------------------------------------------------------- */
+/* --- Dispatches ----------------------------------------------------------- */
 /* An alias quirk may have chosen some at an insert; such a one is no choice. */
 static void find_emitted(struct bench *b, int *emitted)
 {
@@ -350,7 +350,7 @@ static void dispatch(struct bench *b)
         wrong(b, "it completes");
 }
 
-/* --- One load ------------------------------------------------------------ */
+/* --- One load ------------------------------------------------------------- */
 static void start(struct bench *b, const struct rules *r, uint64_t seed)
 {
     static const int64_t batches[] = { 16, 16, 1, 4, 0, 2 };

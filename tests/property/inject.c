@@ -52,7 +52,7 @@ static struct {
     const char   *path;
 } total;
 
-/* --- Playing ------------------------------------------------------------- */
+/* --- Playing -------------------------------------------------------------- */
 static void add(struct play *p, const struct command *c)
 {
     uint32_t i = p->item_of[c->id];
@@ -176,7 +176,7 @@ static void play(struct play *p, const struct command *c)
         dispatch(p, p->automatic - m->inflight, 0);
 }
 
-/* --- Injecting ----------------------------------------------------------- */
+/* --- Injecting ------------------------------------------------------------ */
 static uint32_t find(const struct model *m, unsigned state, int members)
 {
     uint32_t i;
@@ -308,7 +308,7 @@ static int inject(struct play *p, enum injection what)
     }
 }
 
-/* --- One run ------------------------------------------------------------- */
+/* --- One run -------------------------------------------------------------- */
 static void start(struct play *p, const struct script *script, unsigned flags,
                   uint32_t block_size)
 {

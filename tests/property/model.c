@@ -29,7 +29,7 @@ void model_fail(struct model *m, const char *fmt, ...)
     va_end(ap);
 }
 
-/* --- Counting calls and answers ------------------------------------------ */
+/* --- Counting calls and answers ------------------------------------------- */
 static const int errors[] = {
     IOSCHED_ERR_NOENT, IOSCHED_ERR_BUSY, IOSCHED_ERR_INVAL, IOSCHED_ERR_NOSPC,
     IOSCHED_ERR_RANGE, IOSCHED_ERR_REENTRANT, IOSCHED_ERR_STATE,
@@ -92,7 +92,7 @@ int model_expect(struct model *m, unsigned call, int rc, int want)
     return rc;
 }
 
-/* --- Callbacks ----------------------------------------------------------- */
+/* --- Callbacks ------------------------------------------------------------ */
 /* Inside a callback nothing but what is marked [cb] may be called. */
 static void on_trace(void *user, const struct iosched_event *ev)
 {
@@ -131,7 +131,7 @@ static void on_wake(void *user)
     m->wakes++;
 }
 
-/* --- Life ---------------------------------------------------------------- */
+/* --- Life ----------------------------------------------------------------- */
 static void *must_calloc(size_t n, size_t size)
 {
     void *p = calloc(n > 0 ? n : 1, size);
@@ -276,7 +276,7 @@ void model_merge_limit(struct model *m)
     m->merge_blocks = kib * 1024 / (int64_t)m->cfg.block_size;
 }
 
-/* --- Order --------------------------------------------------------------- */
+/* --- Order ---------------------------------------------------------------- */
 static int live(const struct item *it)
 {
     return it->state == IOSCHED_STATE_QUEUED ||
@@ -346,7 +346,7 @@ int model_direct(const struct item *it)
            (it->mine.flags & (IOSCHED_RQ_HEAD | IOSCHED_RQ_BARRIER)) != 0;
 }
 
-/* --- The bound of deadline --------------------------------------------------
+/* --- The bound of deadline ------------------------------------------------
  * A request that is the oldest of its direction and past its deadline is passed
  * by the rest of a batch and one batch of writes, if it reads; by the rest of a
  * batch and writes_starved batches of reads, if it writes. */
@@ -391,7 +391,7 @@ void model_bound(struct model *m, uint32_t x)
     }
 }
 
-/* --- Who rides on whom --------------------------------------------------- */
+/* --- Who rides on whom ---------------------------------------------------- */
 uint32_t model_index(const struct model *m, const struct iosched_req *rq)
 {
     uintptr_t at = (uintptr_t)rq, from = (uintptr_t)m->items;
@@ -489,7 +489,7 @@ void model_learn(struct model *m, int moved)
             check_list(m, i);
 }
 
-/* --- Looking ------------------------------------------------------------- */
+/* --- Looking -------------------------------------------------------------- */
 static unsigned shown_state(const struct item *it, uint32_t i)
 {
     return live(it) && it->carrier != i ? IOSCHED_STATE_ABSORBED : it->state;
@@ -630,7 +630,7 @@ void model_check(struct model *m)
     check_tags(m);
 }
 
-/* --- The end ------------------------------------------------------------- */
+/* --- The end -------------------------------------------------------------- */
 static uint32_t first_in_flight(const struct model *m)
 {
     uint32_t i;

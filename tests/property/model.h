@@ -26,7 +26,7 @@
 #define MODEL_COOKIES 32u               /* late ones that are remembered  */
 #define MODEL_NONE    UINT32_MAX
 
-/* --- Which calls were made, with which answers --------------------------- */
+/* --- Which calls were made, with which answers ---------------------------- */
 enum call {
     CALL_INSERT, CALL_DISPATCH, CALL_DISPATCH_MANY, CALL_COMPLETE,
     CALL_REQUEUE, CALL_QUEUE_FULL, CALL_CANCEL, CALL_ABORT, CALL_TAG_RELEASE,
@@ -49,7 +49,7 @@ const char *tally_answer(unsigned answer);
 /** The column of an answer; all positive ones above 4 share that of 4. */
 unsigned tally_column(int rc);
 
-/* --- What is known of each thing ----------------------------------------- */
+/* --- What is known of each thing ------------------------------------------ */
 struct item {                           /* a request                      */
     struct iosched_req rq;
     struct iosched_req mine;            /* the caller's fields, as set    */
@@ -160,7 +160,7 @@ struct model {
     char          wrong[256];           /* empty: all is well             */
 };
 
-/* --- Life ---------------------------------------------------------------- */
+/* --- Life ----------------------------------------------------------------- */
 void model_open(struct model *m, const struct model_setup *setup,
                 struct tally *tally, iosched_time now);
 /** Let everything out by a driver that only does what the answers say, and
@@ -176,7 +176,7 @@ void model_fail(struct model *m, const char *fmt, ...)
 #endif
     ;
 
-/* --- Calls; each returns the library's answer ---------------------------- */
+/* --- Calls; each returns the library's answer ----------------------------- */
 /** The clock of the following calls; a step back is one. */
 void model_clock(struct model *m, iosched_time now);
 
@@ -228,13 +228,13 @@ int model_reap(struct model *m);
 /** The foreigner on the shared set takes a tag, or gives one back. */
 void model_foreign(struct model *m, int take);
 
-/* --- Looking ------------------------------------------------------------- */
+/* --- Looking -------------------------------------------------------------- */
 /** Compare all there is to compare. */
 void model_check(struct model *m);
 /** The dump, line by line. */
 void model_check_dump(struct model *m);
 
-/* --- For the twins ------------------------------------------------------- */
+/* --- For the twins -------------------------------------------------------- */
 int  model_ok(const struct model *m);
 void model_note(struct model *m, unsigned call, int rc);
 /** rc has to be `want`. */

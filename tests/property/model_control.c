@@ -9,7 +9,7 @@
 #include "model.h"
 #include "model_inside.h"
 
-/* --- Time ---------------------------------------------------------------- */
+/* --- Time ----------------------------------------------------------------- */
 void model_clock(struct model *m, iosched_time now)
 {
     m->now = now;
@@ -63,7 +63,7 @@ int model_thaw(struct model *m)
     return model_expect(m, CALL_THAW, iosched_thaw(m->s, m->now), IOSCHED_OK);
 }
 
-/* --- Settings ------------------------------------------------------------ */
+/* --- Settings ------------------------------------------------------------- */
 struct text {
     char  *at;
     size_t len, room;
@@ -194,7 +194,7 @@ int model_tunable_set(struct model *m, const char *name, int64_t value,
     return rc;
 }
 
-/* --- Streams and groups -------------------------------------------------- */
+/* --- Streams and groups --------------------------------------------------- */
 /** Closed ones whose last request is gone are free again. */
 void model_objects_settle(struct model *m)
 {
@@ -487,7 +487,7 @@ int model_group_weight(struct model *m, uint32_t group, uint32_t weight,
                                want);
 }
 
-/* --- The inbox ----------------------------------------------------------- */
+/* --- The inbox ------------------------------------------------------------ */
 static int pending(const struct model *m)
 {
     return m->nposts + m->ncompletions > 0;
@@ -641,7 +641,7 @@ int model_reap(struct model *m)
     return rc;
 }
 
-/* --- The foreigner ------------------------------------------------------- */
+/* --- The foreigner -------------------------------------------------------- */
 void model_foreign(struct model *m, int take)
 {
     uint32_t i, wakes = m->wakes;
@@ -670,7 +670,7 @@ void model_foreign(struct model *m, int take)
     model_woken(m, wakes);
 }
 
-/* --- The dump ------------------------------------------------------------ */
+/* --- The dump ------------------------------------------------------------- */
 /** The seq and age of a line; 0: it has none. */
 static int line_numbers(const char *line, uint64_t *seq, uint64_t *age)
 {

@@ -6,7 +6,7 @@
 #include "model.h"
 #include "model_inside.h"
 
-/* --- Coming in ----------------------------------------------------------- */
+/* --- Coming in ------------------------------------------------------------ */
 void model_prepare(struct model *m, uint32_t i, unsigned op, unsigned flags,
                    iosched_lba lba, uint32_t nblk, uint32_t stream)
 {
@@ -155,7 +155,7 @@ int model_insert(struct model *m, uint32_t i)
     return rc;
 }
 
-/* --- Going out ----------------------------------------------------------- */
+/* --- Going out ------------------------------------------------------------ */
 static int is_queued_carrier(const struct model *m, uint32_t i)
 {
     return m->items[i].state == IOSCHED_STATE_QUEUED &&
@@ -368,7 +368,7 @@ int model_dispatch_many(struct model *m, uint32_t max, unsigned flags)
     return rc;
 }
 
-/* --- Coming back --------------------------------------------------------- */
+/* --- Coming back ---------------------------------------------------------- */
 static int in_flight(const struct model *m, uint32_t i)
 {
     return m->items[i].state == IOSCHED_STATE_INFLIGHT &&

@@ -24,7 +24,7 @@ static void check(int holds, const char *what, const char *policy)
     failures++;
 }
 
-/* --- malloc, ours -------------------------------------------------------- */
+/* --- malloc, ours --------------------------------------------------------- */
 /* The library's malloc() and free() come here: the program is linked before it.
  * What the C library allocates for itself goes the same way, uncounted. */
 static unsigned char heap[16u << 20];
@@ -76,7 +76,7 @@ void *realloc(void *p, size_t size)
     return to;
 }
 
-/* --- cfg.alloc ----------------------------------------------------------- */
+/* --- cfg.alloc ------------------------------------------------------------ */
 static int hook_asked, hook_refuse_at, hook_living;
 static void *hook_at;
 
@@ -101,7 +101,7 @@ static void hook_dealloc(void *user, void *p)
     hook_living--;
 }
 
-/* --- Use ----------------------------------------------------------------- */
+/* --- Use ------------------------------------------------------------------ */
 static int count_text(void *user, const char *text, size_t len)
 {
     (void)text;

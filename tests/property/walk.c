@@ -8,7 +8,7 @@
 
 #include "../unit/rng.h"
 
-/* --- Choices ------------------------------------------------------------- */
+/* --- Choices -------------------------------------------------------------- */
 uint32_t walk_pick(struct walk_source *from, uint32_t below)
 {
     uint32_t v;
@@ -119,7 +119,7 @@ void walk_policy(struct walk *w, char *text, size_t size)
         add_setting(w, p, text, size);
 }
 
-/* --- Requests ------------------------------------------------------------ */
+/* --- Requests ------------------------------------------------------------- */
 static unsigned pick_flags(struct walk *w, unsigned op)
 {
     static const unsigned rare[] = {
@@ -192,7 +192,7 @@ static void spoil(struct walk *w, uint32_t i)
     it->mine = it->rq;
 }
 
-/* --- Steps --------------------------------------------------------------- */
+/* --- Steps ---------------------------------------------------------------- */
 static void step_insert(struct walk *w)
 {
     uint32_t i = pick_item(w, IOSCHED_STATE_IDLE, 3);
@@ -532,7 +532,7 @@ static void one_step(struct walk *w)
     steps[k].step(w);
 }
 
-/* --- The walk ------------------------------------------------------------ */
+/* --- The walk ------------------------------------------------------------- */
 static void choose_setup(struct walk *w, struct model_setup *setup,
                          unsigned kind)
 {

@@ -39,7 +39,7 @@ struct walk {
 int walk_run(struct walk_source *from, const struct walk_options *options,
              struct tally *tally, char *why, size_t size);
 
-/* --- For the parts of the walk ------------------------------------------- */
+/* --- For the parts of the walk -------------------------------------------- */
 /** Any policy string that is valid. */
 void walk_policy(struct walk *w, char *text, size_t size);
 /** Calls that have to be refused; nothing changes. */

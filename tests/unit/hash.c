@@ -188,7 +188,8 @@ int main(void)
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_test(
         tc, a_million_changes_agree_with_the_model_and_chains_stay_short);
-    tcase_add_test(tc, a_counter_of_starts_is_zero_only_if_nothing_starts_there);
+    tcase_add_test(tc,
+                   a_counter_of_starts_is_zero_only_if_nothing_starts_there);
     tcase_add_test(tc, more_than_a_counter_can_hold_come_out_even);
     suite_add_tcase(suite, tc);
     runner = srunner_create(suite);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tags-model.c - random gets and puts on sets of many depths, shared or not,
+/* tags-model.c - random gets and puts on sets of many depths,
  * against a model that looks at one tag after the other: same tags, same
  * owners, same wakes in the same order. */
 #include <check.h>
@@ -145,43 +145,29 @@ static void random_run(struct iosched_tags *t, uint32_t depth,
         same(iosched_tags_leave(t, (int)i), 0);
 }
 
-static void run(uint32_t depth, uint32_t reserved, int shared)
+static void run(uint32_t depth, uint32_t reserved)
 {
     size_t size = iosched__tags_bytes(depth, MODEL_SEATS);
     struct iosched_tags *t = malloc(size);
 
     ck_assert_ptr_nonnull(t);
-    rng = depth * 4 + reserved * 2 + (uint32_t)shared;
-    iosched__tags_setup(t, depth, reserved, MODEL_SEATS, shared);
+    rng = depth * 4 + reserved * 2 + 1;
+    iosched__tags_setup(t, depth, reserved, MODEL_SEATS);
     random_run(t, depth, reserved);
     free(t);
 }
 
-START_TEST(a_shared_set_agrees_with_the_model)
+START_TEST(a_set_agrees_with_the_model)
 {
-    run(depths[_i], 0, 1);
+    run(depths[_i], 0);
 }
 END_TEST
 
-START_TEST(a_shared_set_with_reserved_tags_agrees_with_the_model)
+START_TEST(a_set_with_reserved_tags_agrees_with_the_model)
 {
     uint32_t depth = depths[_i];
 
-    run(depth, depth > 3 ? depth / 4 : depth - 1, 1);
-}
-END_TEST
-
-START_TEST(a_set_of_one_thread_agrees_with_the_model)
-{
-    run(depths[_i], 0, 0);
-}
-END_TEST
-
-START_TEST(a_set_of_one_thread_with_reserved_tags_agrees_with_the_model)
-{
-    uint32_t depth = depths[_i];
-
-    run(depth, depth > 3 ? depth / 4 : depth - 1, 0);
+    run(depth, depth > 3 ? depth / 4 : depth - 1);
 }
 END_TEST
 
@@ -193,14 +179,10 @@ int main(void)
     int failed, n = (int)(sizeof depths / sizeof depths[0]);
 
     tcase_set_timeout(tc, 0);
-    tcase_add_loop_test(tc, a_shared_set_agrees_with_the_model, 0, n);
+    tcase_add_loop_test(tc, a_set_agrees_with_the_model, 0, n);
     tcase_add_loop_test(tc,
-                        a_shared_set_with_reserved_tags_agrees_with_the_model,
+                        a_set_with_reserved_tags_agrees_with_the_model,
                         0, n);
-    tcase_add_loop_test(tc, a_set_of_one_thread_agrees_with_the_model, 0, n);
-    tcase_add_loop_test(
-        tc, a_set_of_one_thread_with_reserved_tags_agrees_with_the_model,
-        0, n);
     suite_add_tcase(suite, tc);
     srunner_run_all(sr, CK_NORMAL);
     failed = srunner_ntests_failed(sr);
