@@ -9,6 +9,7 @@ command -v pkg-config >/dev/null || { echo "skipped: no pkg-config"; exit 77; }
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' 0
 cc=${CC:-cc}
+TEST_CFLAGS=${TEST_CFLAGS:-}          # what the library was built with
 # Not the flags of the make that runs this test.
 unset MAKEFLAGS MFLAGS MAKELEVEL
 if ! ${MAKE:-make} -s install DESTDIR="$tmp/dest" >"$tmp/log" 2>&1; then
@@ -28,7 +29,7 @@ echo "installed: libiosched $want in $(pkg-config --variable=libdir libiosched)"
 
 if ls "$libdir"/libiosched.so >/dev/null 2>&1; then
     # shellcheck disable=SC2046
-    $cc loop.c -o shared $(pkg-config --cflags --libs libiosched) &&
+    $cc $TEST_CFLAGS loop.c -o shared $(pkg-config --cflags --libs libiosched) &&
         LD_LIBRARY_PATH=$libdir ./shared >out.shared || st=1
     grep -q 'block' out.shared || { echo "shared: no output"; st=1; }
     # It must be the installed one that was used.
@@ -40,7 +41,7 @@ else
 fi
 if [ -e "$libdir/libiosched.a" ]; then
     # shellcheck disable=SC2046
-    $cc loop.c -o static $(pkg-config --cflags libiosched) \
+    $cc $TEST_CFLAGS loop.c -o static $(pkg-config --cflags libiosched) \
         -L"$libdir" -Wl,-Bstatic $(pkg-config --static --libs-only-l libiosched) \
         -Wl,-Bdynamic && ./static >out.static || st=1
     grep -q 'block' out.static || { echo "static: no output"; st=1; }

@@ -12,8 +12,8 @@ diff -u "$src/examples/loop.c" "$tmp/loop.c" || exit 1
 lib=.libs/libiosched.so
 [ -e $lib ] || lib=.libs/libiosched.a
 # shellcheck disable=SC2086
-${CC:-cc} -std=c99 -Wall -Wextra -Werror -I"$src/include" -Iinclude \
-    "$tmp/loop.c" -o "$tmp/loop" $lib ${ATOMIC_OPS_LIBS:-} || exit 1
+${CC:-cc} ${TEST_CFLAGS:-} -std=c99 -Wall -Wextra -Werror \
+    -I"$src/include" -Iinclude "$tmp/loop.c" -o "$tmp/loop" $lib ${ATOMIC_OPS_LIBS:-} || exit 1
 LD_LIBRARY_PATH=.libs "$tmp/loop" >"$tmp/out" || exit 1
 while read -r line; do
     grep -q -F "$line" "$src/README.md" ||
