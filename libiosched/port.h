@@ -55,7 +55,7 @@
 #  define IOSCHED_PORT_COPY(d, s, n) __builtin_memcpy((d), (s), (n))
 #endif
 
-#if defined(HAVE_ATOMIC_OPS)
+#if defined(HAVE_ATOMIC_OPS) && !defined(IOSCHED_BUILTIN_ATOMICS)
 #  include <atomic_ops.h>
 #  define IOSCHED_ATOMICS 1
 typedef AO_t iosched__word;
