@@ -35,7 +35,7 @@ install them with:$missing"
            $sudo env DEBIAN_FRONTEND=noninteractive \
                apt-get install -y -q --no-install-recommends $missing
          } >"$log" 2>&1; then
-        tail -n 20 "$log" >&2
+        grep '^E: ' "$log" | tail -n 3 >&2
         rm -f "$log"
         die "apt-get could not install:$missing
 Is there a network, or a mirror in /etc/apt/sources.list?  With these packages
