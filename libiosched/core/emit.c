@@ -28,7 +28,7 @@ void iosched_core_emit(struct iosched_core *c, struct iosched_req *rq, int how)
 {
     struct iosched *s = c->s;
     struct rqlist *l = &s->emitted;
-    struct iosched_req **at = l->tail;
+    struct iosched_req **at, *pos;
 
     IOSCHED_ASSERT(iosched__place(rq) == PLACE_POLICY);
     iosched__unhash(s, rq);
@@ -39,17 +39,18 @@ void iosched_core_emit(struct iosched_core *c, struct iosched_req *rq, int how)
                       RQ_KNOWN;
     if (how & IOSCHED_EMIT_EXPIRED)
         s->stats.fifo_expired++;
-    if (how & IOSCHED_EMIT_SORTED) {
-        struct iosched_req *pos;
-
-        while ((pos = iosched__list_prev(l, at)) != NULL &&
-               !stays_behind(s, rq, pos))
-            at = pos->link_prev_;
-    } else {
+    if (!(how & IOSCHED_EMIT_SORTED)) {
         s->sweep = iosched__end(rq);
         s->sweep_owner = rq;
+        iosched__list_append(l, rq);
+    } else if (IOSCHED_LIKELY(l->head == NULL)) {
+        iosched__list_append(l, rq);
+    } else {
+        for (at = l->tail; (pos = iosched__list_prev(l, at)) != NULL &&
+                           !stays_behind(s, rq, pos); at = pos->link_prev_)
+            ;
+        iosched__list_add(l, at, rq);
     }
-    iosched__list_add(l, at, rq);
     iosched__event(s, IOSCHED_EV_EMIT, rq, how);
 }
 

@@ -62,6 +62,16 @@ static inline void iosched__list_add(struct rqlist *l, struct iosched_req **at,
     *at = rq;
 }
 
+/** Link rq at the end. */
+static inline void iosched__list_append(struct rqlist *l,
+                                        struct iosched_req *rq)
+{
+    rq->link_next_ = NULL;
+    rq->link_prev_ = l->tail;
+    *l->tail = rq;
+    l->tail = &rq->link_next_;
+}
+
 static inline void iosched__list_remove(struct rqlist *l,
                                         struct iosched_req *rq)
 {

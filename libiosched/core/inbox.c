@@ -82,7 +82,7 @@ static iosched_time clock_of_post(struct iosched *s, iosched_time when,
 
 static void append_done(struct iosched *s, struct iosched_req *rq)
 {
-    iosched__list_add(&s->done, s->done.tail, rq);
+    iosched__list_append(&s->done, rq);
 }
 
 static int take_completions(struct iosched *s, iosched_time until)

@@ -81,7 +81,7 @@ int iosched__check_req(const struct iosched *s, const struct iosched_req *rq)
 static void to_direct(struct iosched *s, struct iosched_req *rq)
 {
     iosched__set_place(rq, PLACE_DIRECT);
-    iosched__list_add(&s->direct, s->direct.tail, rq);
+    iosched__list_append(&s->direct, rq);
 }
 
 /** A request's two addresses, spread for the hash. */

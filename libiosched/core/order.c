@@ -234,7 +234,7 @@ int iosched__admit(struct iosched *s, struct iosched_req *rq)
         return let_in(s, rq);
     }
     iosched__set_place(rq, PLACE_WAITING);
-    iosched__list_add(&s->waiting, s->waiting.tail, rq);
+    iosched__list_append(&s->waiting, rq);
     s->orderly = 1;
     iosched__event_note(s, IOSCHED_EV_WAIT, rq,
                         s->fence != NULL || !ordered(s, rq) ? "barrier"

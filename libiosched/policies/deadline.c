@@ -28,6 +28,7 @@ struct side {
     struct iosched_rbtree tree;         /* by xlba, equals by arrival     */
     struct iosched_fifo   fifo;         /* the same requests, by age      */
     iosched_dur           lifetime;     /* its expire in ticks            */
+    iosched_time          youngest;     /* latest arrival queued so far   */
 };
 
 struct deadline {
@@ -127,19 +128,11 @@ static void send_aliases(struct deadline *dl, struct side *side,
         move(dl, rq_at(n), IOSCHED_EMIT_TAIL);
 }
 
-static void add_to_tree(struct deadline *dl, struct side *side,
-                        struct iosched_req *rq)
+/** Queue rq before all that are younger. */
+static void add_by_age(struct iosched_fifo *fifo, struct iosched_req *rq,
+                       iosched_time deadline)
 {
-    if (dl->quirk_alias)
-        send_aliases(dl, side, rq->xlba);
-    iosched_rb_insert(&side->tree, &rq->sort, rq->xlba);
-}
-
-/** Queue rq before all that are younger, of which `pos` may be the last. */
-static void add_by_age(struct iosched_fifo *fifo, struct iosched_fifolink *pos,
-                       struct iosched_req *rq, iosched_time deadline)
-{
-    struct iosched_fifolink *next = NULL;
+    struct iosched_fifolink *pos = iosched_fifo_tail(fifo), *next = NULL;
 
     while (pos != NULL && iosched_req_seq(rq_of(pos)) > iosched_req_seq(rq)) {
         next = pos;
@@ -155,20 +148,22 @@ static void dl_insert(void *state, struct iosched_req *rq)
 {
     struct deadline *dl = state;
     struct side *side = side_of(dl, rq);
-    struct iosched_fifolink *tail;
     iosched_time deadline;
 
-    add_to_tree(dl, side, rq);
-    tail = iosched_fifo_tail(&side->fifo);
+    if (dl->quirk_alias)
+        send_aliases(dl, side, rq->xlba);
     deadline = iosched_core_since(dl->core, rq) + side->lifetime;
     if (deadline < side->lifetime)
         deadline = IOSCHED_NEVER;       /* past the end of time */
+    iosched_rb_insert(&side->tree, &rq->sort, rq->xlba);
     /* To the tail, as a rule; only what comes late, after a switch or out of a
      * dissolved merge, is older than some. */
-    if (tail == NULL || rq_of(tail)->t_insert < rq->t_insert)
+    if (rq->t_insert > side->youngest) {
+        side->youngest = rq->t_insert;
         iosched_fifo_push(&side->fifo, &rq->fifo, deadline);
-    else
-        add_by_age(&side->fifo, tail, rq, deadline);
+    } else {
+        add_by_age(&side->fifo, rq, deadline);
+    }
 }
 
 static void dl_removed(void *state, struct iosched_req *rq, int why)
@@ -207,12 +202,15 @@ static void dl_merged(void *state, struct iosched_req *into,
                       struct iosched_req *rq, int where)
 {
     struct deadline *dl = state;
+    struct side *side = side_of(dl, into);
 
     (void)rq;
     if (where != IOSCHED_MERGED_FRONT)
         return;
-    iosched_rb_remove(&side_of(dl, into)->tree, &into->sort);
-    add_to_tree(dl, side_of(dl, into), into);
+    iosched_rb_remove(&side->tree, &into->sort);
+    if (dl->quirk_alias)
+        send_aliases(dl, side, into->xlba);
+    iosched_rb_insert(&side->tree, &into->sort, into->xlba);
 }
 
 /** rq rides on `into` from now on, which takes over the earlier deadline. */
