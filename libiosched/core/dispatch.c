@@ -167,7 +167,7 @@ IOSCHED_HOT int pick(struct iosched *s, struct iosched_req **out,
     rq = next_up(s, flags, &answer);
     if (rq == NULL)
         return answer;
-    tag = iosched__tag_get(s, iosched__sync(rq));
+    tag = iosched__tag_get(s, rq);
     if (tag < 0)
         return IOSCHED_FULL;
     issue(s, rq, tag);

@@ -116,8 +116,9 @@ static inline int iosched__sync(const struct iosched_req *rq)
 }
 
 /* --- Tags: the scheduler's own, or a shared set --------------------------- */
-/** The lowest free tag, or -1. */
-static inline int32_t iosched__tag_get(struct iosched *s, int sync)
+/** The lowest free tag for rq, or -1. */
+static inline int32_t iosched__tag_get(struct iosched *s,
+                                       const struct iosched_req *rq)
 {
     uint64_t left = s->tags_few;
 
@@ -125,7 +126,7 @@ static inline int32_t iosched__tag_get(struct iosched *s, int sync)
         s->tags_few = left & (left - 1);
         return (int32_t)iosched__low_bit(left);
     }
-    return s->few ? -1 : iosched__tag_get_many(s, sync);
+    return s->few ? -1 : iosched__tag_get_many(s, iosched__sync(rq));
 }
 
 static inline void iosched__tag_put(struct iosched *s, int32_t tag)

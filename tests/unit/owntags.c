@@ -27,6 +27,7 @@ START_TEST(the_lowest_free_tag_is_given_whatever_the_depth)
     uint32_t depth = depths[_i], taken_now = 0, i;
     unsigned char *taken = calloc(depth, 1);
     uint64_t r = depth;
+    const struct iosched_req read = { 0 };
     struct iosched_cfg cfg;
     struct iosched *s;
     int filling = 1;
@@ -43,7 +44,7 @@ START_TEST(the_lowest_free_tag_is_given_whatever_the_depth)
             filling = 1;
         if ((rng_below(&r, 4) != 0) == filling) {
             /* The search of the model is long: look where it is short. */
-            int32_t tag = iosched__tag_get(s, 1);
+            int32_t tag = iosched__tag_get(s, &read);
 
             if (taken_now < 512 || taken_now == depth || i % 512 == 0)
                 ck_assert_int_eq(tag, lowest_free(taken, depth));
@@ -69,8 +70,8 @@ START_TEST(the_lowest_free_tag_is_given_whatever_the_depth)
         if (taken[i])
             iosched__tag_put(s, (int32_t)i);
     for (i = 0; i < depth; i++)
-        ck_assert_int_eq(iosched__tag_get(s, 0), (int32_t)i);
-    ck_assert_int_eq(iosched__tag_get(s, 0), -1);
+        ck_assert_int_eq(iosched__tag_get(s, &read), (int32_t)i);
+    ck_assert_int_eq(iosched__tag_get(s, &read), -1);
     ck_assert_int_eq(iosched_destroy(s), IOSCHED_OK);
     free(taken);
 }
