@@ -35,7 +35,8 @@ START_TEST(the_lowest_free_tag_is_given_whatever_the_depth)
     ck_assert_ptr_nonnull(taken);
     iosched_cfg_init(&cfg);
     cfg.depth = depth;
-    ck_assert_int_eq(iosched_create("noop", &cfg, &s, 0), IOSCHED_OK);
+    ck_assert_int_eq(iosched_create(iosched_builtin_policies()[0]->name, &cfg,
+                                    &s, 0), IOSCHED_OK);
     for (i = 0; i < STEPS; i++) {
         /* Up to the brim and down to nothing, with steps back on the way. */
         if (taken_now == depth)
