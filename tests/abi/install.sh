@@ -5,6 +5,10 @@
 # library.  Then the same against the build tree, by the -uninstalled file.
 src=$(cd "${top_srcdir:-.}" && pwd)
 st=0
+grep -q 'define HAVE_POLICY_DEADLINE 1' config.h 2>/dev/null || {
+    echo "skipped: this build has no deadline policy, which the program uses"
+    exit 77
+}
 command -v pkg-config >/dev/null || { echo "skipped: no pkg-config"; exit 77; }
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' 0

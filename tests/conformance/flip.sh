@@ -26,6 +26,12 @@ for policy in $policies; do
 done
 [ -d "$tmp/all" ] || { echo 'SKIP: configured without these policies'; exit 77; }
 
+n=$(find "$tmp/all" -name '*.expected' | wc -l)
+[ "$n" -ge "$wanted" ] || {
+    echo "SKIP: $n scripts for the policies of this build, too few to draw from"
+    exit 77
+}
+
 # Draw without replacement: "NUMBER NAME" for each, the number for the flip.
 find "$tmp/all" -name '*.expected' | LC_ALL=C sort |
 awk -v seed="$seed" -v wanted=$wanted '
