@@ -4,6 +4,7 @@
 # `make install DESTDIR=` installs: shared, and static where there is a static
 # library.  Then the same against the build tree, by the -uninstalled file.
 src=$(cd "${top_srcdir:-.}" && pwd)
+build=$(pwd)
 st=0
 grep -q 'define HAVE_POLICY_DEADLINE 1' config.h 2>/dev/null || {
     echo "skipped: this build has no deadline policy, which the program uses"
@@ -52,6 +53,17 @@ if [ -e "$libdir/libiosched.a" ]; then
     echo "static: ok"
 else
     echo "static: left out, this build has none"
+fi
+# Against the build tree, as an embedder's own build would in-tree.
+if [ -e out.shared ]; then
+    unset PKG_CONFIG_SYSROOT_DIR
+    PKG_CONFIG_PATH=$build/libiosched
+    # shellcheck disable=SC2046
+    $cc $TEST_CFLAGS loop.c -o intree \
+        $(pkg-config --cflags --libs libiosched-uninstalled) &&
+        LD_LIBRARY_PATH=$build/.libs ./intree >out.intree &&
+        cmp out.shared out.intree || st=1
+    echo "uninstalled: ok"
 fi
 [ ! -e out.shared ] || [ ! -e out.static ] || cmp out.shared out.static || st=1
 exit $st

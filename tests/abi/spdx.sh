@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Every source file says its licence near the top; nothing names another one.
+# Every source, script and page says its licence near the top.  (Recorded
+# vectors and the fuzz corpus are data and say it in their folder's README.)
 src=${top_srcdir:-.}
 st=0
 n=0
