@@ -410,15 +410,20 @@ static int have_policy(const char *name)
     return 0;
 }
 
-/* h_*; of a set without designed ones, all. */
-static int is_designed(const struct script *script, const char *path)
+/** 1 if the script was written by hand to show one rule: h_*. */
+static int is_handmade(const char *path)
 {
     const char *name = strrchr(path, ':');
 
     if (name == NULL)
         name = strrchr(path, '/');
-    return strcmp(script->policy, "noop") == 0 ||
-           (name != NULL && name[1] == 'h' && name[2] == '_');
+    return name != NULL && name[1] == 'h' && name[2] == '_';
+}
+
+/* h_*; of a set without designed ones, all. */
+static int is_designed(const struct script *script, const char *path)
+{
+    return strcmp(script->policy, "noop") == 0 || is_handmade(path);
 }
 
 static void one_script(void *user, const struct blob *source,
@@ -444,7 +449,7 @@ static void one_script(void *user, const struct blob *source,
     total.scripts++;
     total.path = source->path;
     /* The random ones are long, and much the same everywhere. */
-    if (!all_ways && script.count > 200)
+    if (!all_ways && script.count > 200 && !is_handmade(source->path))
         stride = script.count / 20;
     for (way = 0; way < sizeof ways / sizeof ways[0]; way++) {
         if (!all_ways && way > 0 && way != 1 + total.scripts % 3)
