@@ -73,6 +73,37 @@ static inline uint32_t iosched__pow2(uint32_t x)
     return p;
 }
 
+/* --- Append-only structs across the interface ----------------------------- */
+/** Copy one that the caller handed in, of `given` bytes.  Bytes he does not
+ *  have are zero; bytes the library does not know have to be.
+ *  @retval IOSCHED_ERR_INVAL   not even its struct_size is there
+ *  @retval IOSCHED_ERR_NOTSUP  something that is not known is set */
+static inline int iosched__take_struct(void *to, size_t known,
+                                       const void *from, size_t given)
+{
+    const unsigned char *byte = from;
+    size_t i;
+
+    if (given < sizeof(uint32_t))
+        return IOSCHED_ERR_INVAL;
+    for (i = known; i < given; i++)
+        if (byte[i] != 0)
+            return IOSCHED_ERR_NOTSUP;
+    IOSCHED_PORT_SET(to, 0, known);
+    IOSCHED_PORT_COPY(to, from, given < known ? given : known);
+    return IOSCHED_OK;
+}
+
+/** Fill the caller's, of `size` bytes: what he has room for, and zero what is
+ *  not known. */
+static inline void iosched__give_struct(void *to, size_t size,
+                                        const void *from, size_t known)
+{
+    IOSCHED_PORT_COPY(to, from, size < known ? size : known);
+    if (size > known)
+        IOSCHED_PORT_SET((char *)to + known, 0, size - known);
+}
+
 /* --- Text of settings: core/policyname.c ---------------------------------- */
 /** text[0..len-1] as a value of a tunable of `unit` (enum iosched_unit): a
  *  decimal integer, with ns, us, ms or s behind it if that is a time.

@@ -33,8 +33,7 @@ IOSCHED_API int iosched_post(struct iosched *s, struct iosched_req *rq,
 /** The device finished what was dispatched with this iosched_cookie(): works
  *  by number, so a late one, after abort, touches no request; it is refused
  *  here and counted at intake.  Posting one twice is harmless.  One that is
- *  posted has happened: complete, requeue and abort answer STATE for it.  Do
- *  not report one completion both ways, here and by iosched_complete().
+ *  posted has happened: complete, requeue and abort answer STATE for it.
  *  [any]  Wait-free: O(1), no loop.
  *  @return 1: wake the owner; 0: it will look anyway.
  *  @retval IOSCHED_ERR_STATE nothing in flight has this cookie */

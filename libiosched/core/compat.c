@@ -44,13 +44,6 @@ static void join(struct iosched *s, struct iosched_req *into,
     iosched__joined(s, into, rq, where);
 }
 
-/** Would `into` take rq?  Limits apart. */
-static int agrees(struct iosched *s, struct iosched_req *into,
-                  struct iosched_req *rq, int where)
-{
-    return iosched__may_join(s, into, rq, where);
-}
-
 /** The newest hashed request that ends at `end`; closed ones drop out. */
 static struct iosched_req *newest_at(struct iosched *s, iosched_lba end)
 {
@@ -74,12 +67,12 @@ static struct iosched_req *candidate(struct iosched *s, struct iosched_req *rq,
     struct iosched_req *into = s->last_merge;
 
     if (into != NULL && iosched__end(into) == rq->xlba &&
-        agrees(s, into, rq, IOSCHED_MERGED_BACK)) {
+        iosched__may_join(s, into, rq, IOSCHED_MERGED_BACK)) {
         *where = IOSCHED_MERGED_BACK;
         return into;
     }
     if (into != NULL && into->xlba == iosched__end(rq) &&
-        agrees(s, into, rq, IOSCHED_MERGED_FRONT)) {
+        iosched__may_join(s, into, rq, IOSCHED_MERGED_FRONT)) {
         *where = IOSCHED_MERGED_FRONT;
         return into;
     }
@@ -87,13 +80,13 @@ static struct iosched_req *candidate(struct iosched *s, struct iosched_req *rq,
         return NULL;
     into = newest_at(s, rq->xlba);
     *where = IOSCHED_MERGED_BACK;
-    if (into != NULL && agrees(s, into, rq, *where))
+    if (into != NULL && iosched__may_join(s, into, rq, *where))
         return into;
     if (c->ops.find == NULL)
         return NULL;
     into = c->ops.find(c->state, rq, iosched__end(rq));
     *where = IOSCHED_MERGED_FRONT;
-    return into != NULL && agrees(s, into, rq, *where) ? into : NULL;
+    return into != NULL && iosched__may_join(s, into, rq, *where) ? into : NULL;
 }
 
 /** As iosched__merge(). */

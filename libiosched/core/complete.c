@@ -2,24 +2,18 @@
 /* complete.c - a request comes back: done, given back, or given up. */
 #include "hot.h"
 
-/** Why rq, which is not in flight here, is refused. */
-static int misplaced(const struct iosched *s, const struct iosched_req *rq)
-{
-    return rq->state == IOSCHED_STATE_IDLE || rq->owner_ == s
-               ? IOSCHED_ERR_STATE
-               : IOSCHED_ERR_INVAL;
-}
-
 /** May the owner take rq out of flight?  Not while it is elsewhere, and not
- *  when its completion was posted, for that has then happened. */
-static int claim(struct iosched *s, struct iosched_req *rq)
+ *  when its completion was posted, for that has then happened: one of the two
+ *  wins, even at the same moment. */
+IOSCHED_HOT int claim(struct iosched *s, struct iosched_req *rq)
 {
-    struct slot *slot;
-
-    if (rq->state != IOSCHED_STATE_INFLIGHT || rq->owner_ != s)
-        return misplaced(s, rq);
-    slot = &s->slots[rq->tag];
-    return IOSCHED_AO_CAS(&slot->live, (iosched__word)rq->generation, 0)
+    if (IOSCHED_UNLIKELY(rq->state != IOSCHED_STATE_INFLIGHT ||
+                         rq->owner_ != s))
+        return rq->state == IOSCHED_STATE_IDLE || rq->owner_ == s
+                   ? IOSCHED_ERR_STATE
+                   : IOSCHED_ERR_INVAL;
+    return IOSCHED_AO_CAS(&s->slots[rq->tag].live,
+                          (iosched__word)rq->generation, 0)
                ? IOSCHED_OK
                : IOSCHED_ERR_STATE;
 }
@@ -142,18 +136,9 @@ int iosched_complete(struct iosched *s, struct iosched_req *rq, int status,
     result = iosched__enter(s, now);
     if (result < 0)
         return result;
-    /* Unlike abort, this does not race with a post of the same completion: it
-     * comes one way or the other, so a look at the claim is enough. */
-    if (IOSCHED_UNLIKELY(rq->state != IOSCHED_STATE_INFLIGHT ||
-                         rq->owner_ != s)) {
-        result = misplaced(s, rq);
-    } else if (IOSCHED_UNLIKELY(IOSCHED_AO_LOAD(&s->slots[rq->tag].live) !=
-                                rq->generation)) {
-        result = IOSCHED_ERR_STATE;
-    } else {
-        IOSCHED_AO_STORE(&s->slots[rq->tag].live, 0);
+    result = claim(s, rq);
+    if (result == IOSCHED_OK)
         result = finish(s, rq, status, IOSCHED_STATE_IDLE);
-    }
     iosched__leave(s);
     return result;
 }

@@ -98,6 +98,7 @@ static int take_completions(struct iosched *s, iosched_time until)
             return n;
         s->ring_head = place + 1;
         rq = iosched_find(s, p->cookie);
+        IOSCHED_ASSERT(rq != NULL);     /* the claim keeps it in flight */
         (void)clock_of_post(s, p->when, s->now, until);
         if (iosched__finish(s, rq, p->status, IOSCHED_STATE_DONE) ==
             IOSCHED_OK)

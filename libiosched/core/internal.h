@@ -259,10 +259,6 @@ void iosched__group_init_all(struct iosched *s);
 void iosched__group_settle(struct iosched_group *g);
 int  iosched__group_ours(const struct iosched *s,
                          const struct iosched_group *g);
-/** Copy an append-only struct the caller handed in: what he does not have is
- *  zero, what the library does not know must be. */
-int  iosched__take_struct(void *to, size_t known, const void *from,
-                          size_t given);
 
 /* --- merge.c, compat.c ---------------------------------------------------- */
 int  iosched__may_join(struct iosched *s, const struct iosched_req *into,

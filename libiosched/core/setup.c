@@ -123,11 +123,6 @@ static int has_few(const struct iosched_cfg *cfg)
     return cfg->tags == NULL && cfg->depth <= 64;
 }
 
-static unsigned log2_of(uint32_t power)
-{
-    return power > 1 ? iosched__high_bit(power) : 0;
-}
-
 /** Where everything is, in bytes from the start of the block. */
 struct layout {
     size_t streams, groups, slots, bucket, starts, order_pool, ring;
@@ -194,7 +189,7 @@ static void apply(const struct layout *l, const struct iosched_cfg *cfg,
     s->ntags = tags_of(cfg);
     s->ring_mask = l->ring_size - 1;
     s->order_size = l->order_size;
-    s->bucket_shift = 64 - log2_of(l->buckets);
+    s->bucket_shift = 64 - iosched__high_bit(l->buckets);
 }
 
 size_t iosched_size(const struct iosched_cfg *cfg)

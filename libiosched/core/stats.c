@@ -42,14 +42,9 @@ iosched_dur iosched_hist_quantile(const struct iosched_hist *h, uint32_t ppm)
 int iosched_get_stats(const struct iosched *s, struct iosched_stats *out,
                       size_t size)
 {
-    const size_t known = sizeof s->stats;
-    char *to = (char *)out;
-
     if (s == NULL || out == NULL)
         return IOSCHED_ERR_INVAL;
-    IOSCHED_PORT_COPY(to, &s->stats, size < known ? size : known);
-    if (size > known)
-        IOSCHED_PORT_SET(to + known, 0, size - known);
+    iosched__give_struct(out, size, &s->stats, sizeof s->stats);
     /* What is still going on, without a copy of it all on the stack. */
     if (s->inflight > 0 &&
         size >= offsetof(struct iosched_stats, busy) + sizeof out->busy)

@@ -30,24 +30,6 @@ int iosched_prio(int cls, int level)
     return cls << 13 | level;
 }
 
-/** Copy an append-only struct that the caller handed in.  Bytes he does not
- *  have are zero; bytes the library does not know have to be. */
-int iosched__take_struct(void *to, size_t known, const void *from,
-                         size_t given)
-{
-    const unsigned char *byte = from;
-    size_t i;
-
-    if (given < sizeof(uint32_t))
-        return IOSCHED_ERR_INVAL;
-    for (i = known; i < given; i++)
-        if (byte[i] != 0)
-            return IOSCHED_ERR_NOTSUP;
-    IOSCHED_PORT_SET(to, 0, known);
-    IOSCHED_PORT_COPY(to, from, given < known ? given : known);
-    return IOSCHED_OK;
-}
-
 static void stream_event(struct iosched_stream *st, const char *note)
 {
     struct iosched *s = st->s;

@@ -216,8 +216,6 @@ int iosched_tunable_at(const struct iosched *s, size_t i,
     } else {
         return IOSCHED_ERR_NOENT;
     }
-    IOSCHED_PORT_COPY(out, &t, size < known ? size : known);
-    if (size > known)
-        IOSCHED_PORT_SET((char *)out + known, 0, size - known);
+    iosched__give_struct(out, size, &t, known);
     return IOSCHED_OK;
 }

@@ -67,16 +67,6 @@ struct iosched_device {
     struct iosched_device_counters count;
 };
 
-/* min(size, known) bytes, and zeroes for what the caller knows besides. */
-static void copy_out(void *out, size_t size, const void *from, size_t known)
-{
-    if (size > known) {
-        IOSCHED_PORT_SET((char *)out + known, 0, size - known);
-        size = known;
-    }
-    IOSCHED_PORT_COPY(out, from, size);
-}
-
 /* --- What it is made of --------------------------------------------------- */
 static size_t name_length(const char *s)
 {
@@ -189,16 +179,13 @@ static int set_up(struct iosched__setup *su,
                   const struct iosched_device_cfg *cfg, size_t *state)
 {
     const size_t known = sizeof su->cfg;
-    const unsigned char *bytes = (const unsigned char *)cfg;
-    size_t i;
     int err;
 
     if (cfg == NULL || cfg->struct_size < known)
         return IOSCHED_ERR_INVAL;
-    for (i = known; i < cfg->struct_size; i++)
-        if (bytes[i] != 0)
-            return IOSCHED_ERR_NOTSUP;
-    IOSCHED_PORT_COPY(&su->cfg, cfg, known);
+    err = iosched__take_struct(&su->cfg, known, cfg, cfg->struct_size);
+    if (err < 0)
+        return err;
     if (su->cfg.block_size == 0)
         su->cfg.block_size = 512;
     if (su->cfg.block_size < 512 ||
@@ -247,7 +234,7 @@ int iosched_device_param_at(const char *model, size_t i,
     m = model[len] == '\0' ? find_model(model, len) : NULL;
     if (m == NULL || i >= m->nparams)
         return IOSCHED_ERR_NOENT;
-    copy_out(out, size, &m->params[i].t, sizeof m->params[i].t);
+    iosched__give_struct(out, size, &m->params[i].t, sizeof m->params[i].t);
     return IOSCHED_OK;
 }
 
@@ -648,7 +635,7 @@ int iosched_device_reap(struct iosched_device *d, struct iosched_done *out,
     fill_done(d, first, &done);
     d->ndone--;
     release(d, first);
-    copy_out(out, size, &done, sizeof done);
+    iosched__give_struct(out, size, &done, sizeof done);
     return IOSCHED_GOT;
 }
 
@@ -702,6 +689,6 @@ int iosched_device_counters(const struct iosched_device *d,
 {
     if (d == NULL || out == NULL)
         return IOSCHED_ERR_INVAL;
-    copy_out(out, size, &d->count, sizeof d->count);
+    iosched__give_struct(out, size, &d->count, sizeof d->count);
     return IOSCHED_OK;
 }

@@ -133,19 +133,13 @@ uint32_t iosched__tags_depth(const struct iosched_tags *t)
 static int read_cfg(struct iosched_tags_cfg *c,
                     const struct iosched_tags_cfg *cfg)
 {
-    const unsigned char *bytes = (const unsigned char *)cfg;
-    size_t i;
+    int err = IOSCHED_OK;
 
     IOSCHED_PORT_SET(c, 0, sizeof *c);
-    if (cfg != NULL) {
-        if (cfg->struct_size < sizeof cfg->struct_size)
-            return IOSCHED_ERR_INVAL;
-        for (i = sizeof *c; i < cfg->struct_size; i++)
-            if (bytes[i] != 0)
-                return IOSCHED_ERR_NOTSUP;
-        IOSCHED_PORT_COPY(c, cfg, cfg->struct_size < sizeof *c ?
-                          cfg->struct_size : sizeof *c);
-    }
+    if (cfg != NULL)
+        err = iosched__take_struct(c, sizeof *c, cfg, cfg->struct_size);
+    if (err < 0)
+        return err;
     if (c->depth == 0)
         c->depth = 32;
     if (c->seats == 0)
